@@ -182,7 +182,8 @@ chosen_coefficients <- function(parm, names, call) {
 #' # Before it is spent Where [dp_plan()] expects less than half of the coefficients of a `dp_sosp()` with `inference`
 #' to be resolved, a message (`dpsosp_message_resolve`) says so before the first charge, with the eps and the n from
 #' which half of them would be. It follows from n, columns, declared levels, eps and loss alone, for the logistic loss,
-#' a formula and records: about persons, matrices and other losses it says nothing.
+#' a formula and records: about persons, matrices and other losses it says nothing. It takes columns to be typical:
+#' values that are spread over the whole of their range resolve more.
 #'
 #' # What intervals are about
 #' The intervals are for the coefficients with the least expected loss of rows as the fit maps them: numeric columns

@@ -19,16 +19,17 @@ tell_unresolved <- function(job) {
   eps <- smallest(function(eps) missed(eps = eps), 1e-3, 100)
   n <- smallest(function(n) missed(n = n), 10, 1e12)
   slopes <- plan$frame$dim - plan$frame$intercept
-  inform("resolve", "By public numbers alone, as in `dp_plan()`, this fit is expected to have intervals for ",
-         round(share * slopes), " of ", slopes, " coefficients, with n = ",
+  inform("resolve", "By public numbers and typical columns, as in `dp_plan()`, this fit is expected to have ",
+         "intervals for ", round(share * slopes), " of ", slopes, " coefficients, with n = ",
          format(plan$n, big.mark = ",", scientific = FALSE), " and eps = ", format(plan$eps, digits = 3),
-         "; for half of them with ", needed_text(eps, n), ", or with fewer columns or levels")
+         "; for half of them with ", needed_text(eps, n), "fewer columns or levels")
 }
 
 needed_text <- function(eps, n) {
   up <- function(x) ceiling(x / 10^(floor(log10(x)) - 1)) * 10^(floor(log10(x)) - 1) # to two digits
-  paste(c(if (!is.na(eps)) paste("eps =", format(up(eps))),
-          if (!is.na(n)) paste("n =", format(up(n), big.mark = ",", scientific = FALSE))), collapse = " or ")
+  numbers <- c(if (!is.na(eps)) paste("eps =", format(up(eps))),
+               if (!is.na(n)) paste("n =", format(up(n), big.mark = ",", scientific = FALSE)))
+  if (length(numbers) > 0L) paste0(paste(numbers, collapse = " or "), ", or with ")
 }
 
 # The plan of this fit, or NULL where plans know nothing: without intervals, of persons, matrices, networks and other

@@ -80,10 +80,11 @@ plot_coefficients <- function(x) {
   symbols <- rep_len(plot_symbols, length(classes))
   graphics::points(all$estimate[drawn], at[drawn], pch = symbols[match(all$class, classes)][drawn], cex = 0.9)
   if (!all(drawn)) {
-    graphics::text(mean(graphics::par("usr")[1:2]), at[!drawn], unresolved_note, cex = 0.8, col = "grey30", font = 3)
+    graphics::text(mean(graphics::par("usr")[1:2]), at[!drawn], unresolved_note, cex = 0.8 * size, col = "grey30",
+                   font = 3)
   }
   graphics::mtext(coefficients_note(all), side = 3, adj = 1, cex = 0.7)
-  if (several) legend_above(NULL, short_text(classes), pch = symbols, ncol = 2L)
+  if (several) legend_above(NULL, short_text(classes, 16L), pch = symbols, ncol = 2L)
   invisible(x)
 }
 
@@ -102,11 +103,13 @@ autoplot_coefficients <- function(fit, call) {
     ggplot2::geom_segment(ggplot2::aes(x = lower, xend = upper, yend = at), drawn[!is.na(drawn$lower), ],
                           colour = "grey50", linewidth = 0.8) +
     ggplot2::geom_point(ggplot2::aes(shape = class), show.legend = length(classes) > 1L) +
-    ggplot2::geom_text(ggplot2::aes(x = middle), all[!all$resolved, ], label = unresolved_note, size = 2.3,
+    ggplot2::geom_text(ggplot2::aes(x = middle), all[!all$resolved, ], label = unresolved_note,
+                       size = min(2.3, 45 / length(labels)),
                        colour = "grey30", fontface = 3) +
     ggplot2::scale_shape_manual(values = rep_len(plot_symbols, length(classes)), guide = key_rows()) +
     ggplot2::scale_y_continuous(breaks = seq_along(labels), labels = labels, minor_breaks = NULL,
                                 limits = c(0.5, length(labels) + 0.5)) +
     ggplot2::labs(x = coefficients_axis(fit), y = NULL, caption = coefficients_note(all)) + in_column() +
-    ggplot2::theme(axis.title.x = ggplot2::element_text(hjust = 1))
+    ggplot2::theme(axis.title.x = ggplot2::element_text(hjust = 1),
+                   axis.text.y = ggplot2::element_text(size = min(7.2, 130 / length(labels))))
 }

@@ -12,6 +12,7 @@ effect_points <- 41L
 #   name    of its axis
 #   data    at (number or code of a level), class, value, lower and upper (NA without intervals)
 #   levels  of a factor, else NULL
+#   time    of a numeric column that is a date or a time
 #   ticks   of a smooth: where its masses are cut into tenths
 effect_panels <- function(fit, call) {
   if (is_matrix_design(fit$design)) {
@@ -59,7 +60,8 @@ known_axes <- function(design, predictors) {
   columns <- lapply(names(design$schema), function(name) {
     known <- design$schema[[name]]
     levels <- switch(known$kind, factor = known$levels, logical = c(FALSE, TRUE))
-    list(expression = as.name(name), range = if (known$kind == "numeric") ranges[[name]], levels = levels)
+    list(expression = as.name(name), range = if (known$kind == "numeric") ranges[[name]], levels = levels,
+         time = known$time)
   })
   others <- lapply(names(predictors), function(name) {
     list(expression = predictors[[name]], range = ranges[[name]], levels = design$levels[[name]])
@@ -98,7 +100,7 @@ effect_panel <- function(axis, fit) {
   value <- changes$rows %*% slope
   half <- stats::qnorm(0.975) * effect_errors(changes, fit$inference)
   at <- if (is.null(axis$levels)) changes$at else seq_along(axis$levels)
-  list(name = expression_text(axis$expression), levels = axis$levels, data = data.frame(
+  list(name = expression_text(axis$expression), levels = axis$levels, time = axis$time, data = data.frame(
     at = at, class = rep(colnames(fit$coefficients) %||% "", each = length(at)), value = as.vector(value),
     lower = as.vector(value) - half, upper = as.vector(value) + half))
 }
@@ -176,19 +178,31 @@ plot_terms <- function(x, call = sys.call(-1)) {
   products <- if (!is.matrix(x$coefficients)) names(x$design$smooth$products)
   most <- max(4L, prod(floor(graphics::par("din") / panel_inches))) - length(products)
   shown <- largest_panels(panels, max(1L, most))
+  classes <- colnames(x$coefficients)
   note <- panels_note(length(shown), length(panels))
   old <- graphics::par(mfrow = grDevices::n2mfrow(length(shown) + length(products)), mgp = c(2, 0.6, 0),
-                       mar = c(2.1, 2.1, 1.4, 0.5), oma = c(0, 1.4, if (is.null(note)) 0 else 1.2, 0))
+                       mar = c(2.1, 2.1, 1.4, 0.5),
+                       oma = c(0, 1.4, 1.2 * length(note) + 1.6 * ceiling(length(classes) / 2), 0))
   on.exit(graphics::par(old))
+  graphics::par(cex = text_size())
   limits <- range(lapply(shown, function(panel) panel$data[c("value", "lower", "upper")]), na.rm = TRUE)
-  for (i in seq_along(shown)) plot_panel(shown[[i]], limits, i == 1L && is.matrix(x$coefficients))
+  for (panel in shown) plot_panel(panel, limits)
   for (label in products) plot_product(x, label)
   graphics::mtext(effects_axis(x), side = 2, line = 0.2, outer = TRUE, cex = 0.75)
   graphics::mtext(note, side = 3, outer = TRUE, adj = 1, cex = 0.7)
+  if (!is.null(classes)) key_of_classes(classes)
   invisible(x)
 }
 
-plot_panel <- function(panel, limits, key) {
+# Above all panels, in two columns.
+key_of_classes <- function(classes) {
+  graphics::par(fig = c(0, 1, 0, 1), oma = numeric(4), mar = numeric(4), cex = 0.6, new = TRUE)
+  graphics::plot.new()
+  graphics::legend("topleft", short_text(classes, 16L), lty = seq_along(classes), bty = "n", ncol = 2L,
+                   pch = rep_len(plot_symbols, length(classes)))
+}
+
+plot_panel <- function(panel, limits) {
   data <- panel$data
   levels <- panel$levels
   parts <- split(data, factor(data$class, unique(data$class)))
@@ -197,14 +211,11 @@ plot_panel <- function(panel, limits, key) {
   # A letter is about 0.4 lines wide.
   if (!is.null(levels)) graphics::par(mar = old + c(0.4 * max(nchar(panel_levels(levels))) - 0.6, 0, 0, 0))
   graphics::plot(range(data$at) + if (is.null(levels)) 0 else c(-0.5, 0.5), limits, type = "n",
-                 xaxt = if (is.null(levels)) "s" else "n", xlab = "", ylab = "")
+                 xaxt = "n", xlab = "", ylab = "")
+  if (is.null(levels)) graphics::Axis(as_time(range(data$at), panel$time), side = 1)
   graphics::mtext(short_text(panel$name, floor(graphics::par("fin")[1] * letters_an_inch)), line = 0.2, cex = 0.7)
   graphics::abline(h = 0, lty = 3, col = "grey40")
   for (k in seq_along(parts)) plot_effect(parts[[k]], k, is.null(levels))
-  if (key) {
-    graphics::legend("topleft", short_text(names(parts), 12L), lty = if (is.null(levels)) seq_along(parts), bty = "n",
-                     pch = if (!is.null(levels)) rep_len(plot_symbols, length(parts)), cex = 0.7)
-  }
   if (!is.null(panel$ticks)) graphics::rug(panel$ticks)
   if (!is.null(levels)) label_levels(panel_levels(levels))
 }

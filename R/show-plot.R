@@ -19,10 +19,13 @@ plot.dp_network <- function(x, what = "run", ...) {
 }
 
 plot_fit <- function(x) {
-  old <- graphics::par(mfrow = c(1, 2), mar = c(4.1, 4.1, 6.1, 0.6))
+  panels <- c(if (nrow(gradient_series(x)) > 0L) plot_gradients, plot_budget)
+  columns <- if (graphics::par("din")[1] < 6) 1L else 2L # of the keys of a budget
+  keys <- ceiling(length(unique(x$privacy$ledger$what)) / columns)
+  old <- graphics::par(mfrow = c(1, length(panels)), mar = c(4.1, 4.1, max(6.1, 2.1 + 0.8 * keys), 0.6))
   on.exit(graphics::par(old))
-  plot_gradients(x)
-  plot_budget(x)
+  graphics::par(cex = text_size())
+  for (panel in panels) panel(x, columns)
   invisible(x)
 }
 
@@ -62,10 +65,9 @@ norms_with_bounds <- function(series) {
 
 running_median <- function(value) stats::runmed(value, 2L * (length(value) %/% 20L) + 1L, "constant")
 
-plot_gradients <- function(x) {
+plot_gradients <- function(x, columns) {
   all <- gradient_series(x)
-  if (nrow(all) == 0L) return(graphics::plot.new())
-  graphics::plot(all$at, all$value, log = "y", type = "n", xlab = "gradient, in the order of release", xaxt = "n",
+  graphics::plot(all$at, all$value, log = "y", type = "n", xlab = "gradient, by number", xaxt = "n",
                  ylab = "norm", xlim = c(0.5, max(all$at) + 0.5), ylim = range(all$value, x$target$eps_g))
   graphics::axis(1, whole_ticks(max(all$at)))
   parts <- split(all, factor(all$series, unique(all$series)))
@@ -104,14 +106,14 @@ budget_spent <- function(x) {
   data.frame(at = seq_len(nrow(ledger)), spent = cumsum(ledger$rho) / x$privacy$rho, what = factor(ledger$what, kinds))
 }
 
-plot_budget <- function(x) {
+plot_budget <- function(x, columns) {
   spent <- budget_spent(x)
   graphics::plot(c(0, spent$at), c(0, spent$spent), type = "s", ylim = c(0, 1), xaxt = "n", col = "grey50",
                  xlab = "release, by number", ylab = "fraction spent")
   graphics::axis(1, whole_ticks(nrow(spent)))
   symbols <- rep_len(plot_symbols, nlevels(spent$what))
   graphics::points(spent$at, spent$spent, pch = symbols[spent$what], cex = point_size(nrow(spent)))
-  legend_above("Budget, spent on", levels(spent$what), pch = symbols, ncol = 2L)
+  legend_above("Budget, spent on", levels(spent$what), pch = symbols, ncol = columns)
 }
 
 # ---- with ggplot2, which is an optional package ----
@@ -163,7 +165,7 @@ autoplot_gradients <- function(fit) {
     ggplot2::scale_colour_manual(values = styles$colour, limits = names) +
     ggplot2::scale_y_log10() + ggplot2::scale_x_continuous(breaks = whole_ticks) +
     ggplot2::guides(colour = key_rows(), linetype = key_rows(), shape = key_rows()) +
-    ggplot2::labs(x = "gradient, in the order of release", y = "norm") + in_column()
+    ggplot2::labs(x = "gradient, by number", y = "norm") + in_column()
 }
 
 autoplot_budget <- function(fit) {

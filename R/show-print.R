@@ -128,7 +128,12 @@ certified_text <- function(x) {
 
 # What has to be known before coefficients are read.
 heading <- function(x) {
-  if (!is.null(x$inference)) return("Coefficients; `summary()` has their standard errors:")
+  if (!is.null(x$inference)) {
+    hidden <- sum(!is.na(x$inference$reason))
+    if (hidden == 0L) return("Coefficients; `summary()` has their standard errors:")
+    return(paste0("Coefficients, of which ", hidden, " of ", length(x$inference$reason),
+                  " are not resolved by this budget and say\n  little; `summary()` tells which:"))
+  }
   paste0("Coefficients", if (!is.na(x$ridge)) ", shrunk by a ridge", ", without standard errors",
          if (may_have_intervals(x)) " (`?dp_inference` adds them)", ":")
 }

@@ -20,7 +20,15 @@ predictor_text <- function(fit) {
   )
 }
 
-short_text <- function(x, most = 26L) ifelse(nchar(x) > most, paste0(substr(x, 1L, most - 2L), ".."), x)
+# The middle is left out, as names of levels begin alike, with the name of their factor.
+short_text <- function(x, most = 26L) {
+  end <- (most - 2L) %/% 2L
+  short <- paste0(substr(x, 1L, most - 2L - end), "..", substr(x, nchar(x) - end + 1L, nchar(x)))
+  ifelse(nchar(x) > most, short, x)
+}
+
+# Text of base graphics is smaller where a picture is small.
+text_size <- function() min(graphics::par("cex"), max(0.6, min(graphics::par("din") / 6)))
 
 # ---- with ggplot2, which is an optional package ----
 

@@ -45,6 +45,9 @@ test_that("what the budget does not resolve is NA with a reason, and wide where 
   expect_match(shown, "NA +NA +NA +NA +not resolved by this budget", all = FALSE)
   expect_match(shown, "What is not resolved takes more records", all = FALSE)
   expect_match(shown, "sandwich intervals for [0-4] of 5", all = FALSE)
+  printed <- capture.output(print(poor))
+  expect_match(printed, paste0("Coefficients, of which ", sum(hidden), " of 5 are not resolved"), all = FALSE)
+  expect_lte(max(nchar(printed)), 80)
 })
 
 # A direction without data has an eigenvalue of zero.

@@ -121,6 +121,37 @@ test_that("a matrix has no effects, a network only a run", {
   expect_error(ggplot2::autoplot(network, "terms"), class = "dpsosp_error_absent")
 })
 
+test_that("names that begin alike stay different when they are short", {
+  long <- paste0("region_of_residenceDepartment ", LETTERS)
+  for (most in c(10L, 12L, 16L, 26L)) {
+    short <- short_text(long, most)
+    expect_identical(nchar(short), rep(most, 26))
+    expect_identical(anyDuplicated(short), 0L)
+  }
+  expect_identical(short_text("name", 10L), "name")
+})
+
+test_that("dates have dates on their axis", {
+  d$day <- as.Date("2020-01-01") + seq_len(400) %% 100
+  fit <- study(y ~ day + b, d, bounds = list(b = c(-1, 1), day = as.Date(c("2020-01-01", "2020-05-01"))))
+  panels <- effect_panels(fit, quote(plot()))
+  expect_identical(panels[[1]]$time, "Date")
+  expect_s3_class(as_time(range(panels[[1]]$data$at), panels[[1]]$time), "Date")
+  expect_null(panels[[2]]$time)
+})
+
+test_that("a run without gradients has the budget alone, and its keys have room", {
+  withr::local_pdf(NULL, width = 9 / 2.54, height = 8 / 2.54)
+  made <- 0
+  hook <- function() made <<- made + 1
+  setHook("plot.new", hook)
+  withr::defer(setHook("plot.new", NULL, "replace"))
+  plot(study(a ~ b + f, d, loss = loss_squared(c(10, 30)), bounds = frame_bounds), "run")
+  expect_identical(made, 1)
+  plot(line, "run")
+  expect_identical(made, 3)
+})
+
 test_that("levels have places of their own on the axis of facets", {
   panels <- list(list(data = data.frame(at = c(-5000, 2e6))), list(data = data.frame(at = 1:2), levels = c("u", "v")),
                  list(data = data.frame(at = 1:2), levels = c(FALSE, TRUE)))
