@@ -44,14 +44,14 @@ network_formula <- function(formula, data, model, loss, bounds, extras, call) {
   columns <- nrow(problem$design$columns)
   if (columns == 0L) abort("argument", "`formula` leaves a `model` no inputs.", call = call)
   problem$records <- function(job) {
-    if (sourced) return(network_records(data, job, call))
+    if (sourced) return(sourced_records(data, job, call))
     list(x = design_matrix(job$design, data, call = call), y = problem$responses(job)$y,
          weighing = design_weighing(job$design, job$response, data, call))
   }
   c(problem, list(model = model, input = c(1L, 1L, columns), range = c(-1, 1)))
 }
 
-network_records <- function(source, job, call) {
+sourced_records <- function(source, job, call) {
   if (!is.null(source$shards)) {
     return(shard_records(source, job$design, job$response, network = job$network, dim = job$dim))
   }
