@@ -60,6 +60,9 @@ sourced_records <- function(source, job, call) {
 
 # A record's gradient is clipped as a whole, of all layers.
 check_network_source <- function(source, call) {
+  if (!is.null(source$persons)) {
+    abort("argument", "A source with `id` does not go with `model`, only with the linear model.", call = call)
+  }
   if (is.null(source$push) && !isTRUE(source$shards$linked)) return(invisible())
   abort("argument", "A `model` takes a data frame, a source in chunks, or shards of data frames or files ",
         "(`dp_shards()`), not this source: a database computes sums of linear models only.", call = call)
