@@ -20,7 +20,12 @@ predictor_text <- function(fit) {
   )
 }
 
-short_text <- function(x, most = 26L) ifelse(nchar(x) > most, paste0(substr(x, 1L, most - 2L), ".."), x)
+# Names of columns often differ in their ends only.
+short_text <- function(x, most = 26L) {
+  n <- nchar(x)
+  end <- most %/% 2L - 1L
+  ifelse(n > most, paste0(substr(x, 1L, most - 2L - end), "..", substr(x, n - end + 1L, n)), x)
+}
 
 # ---- with ggplot2, which is an optional package ----
 
