@@ -25,8 +25,8 @@
 #' they are clipped to it and mapped to \[-1/2, 1/2\]. A record with a missing or infinite number, or a missing
 #' response, is replaced by a null record, which adds nothing.
 #'
-#' `model_mlp()` also takes a formula and a data frame, a [dp_source()] in chunks, whose rows a fit keeps, as batches are
-#' drawn from them, or shards of data frames or files ([dp_shards()]). The inputs are then the columns as [dp_sosp()]
+#' `model_mlp()` also takes a formula and a data frame, a [dp_source()] in chunks, whose rows a fit keeps to draw
+#' batches from them, or shards of data frames or files ([dp_shards()]). The inputs are then the columns as [dp_sosp()]
 #' maps them for its linear model: numeric ones from their range, found privately or declared in `bounds`, and an
 #' indicator for each declared level of a factor except the first.
 #'

@@ -44,14 +44,14 @@ network_formula <- function(formula, data, model, loss, bounds, extras, call) {
   columns <- nrow(problem$design$columns)
   if (columns == 0L) abort("argument", "`formula` leaves a `model` no inputs.", call = call)
   problem$records <- function(job) {
-    if (sourced) return(network_records(data, job, call))
+    if (sourced) return(sourced_records(data, job, call))
     list(x = design_matrix(job$design, data, call = call), y = problem$responses(job)$y,
          weighing = design_weighing(job$design, job$response, data, call))
   }
   c(problem, list(model = model, input = c(1L, 1L, columns), range = c(-1, 1)))
 }
 
-network_records <- function(source, job, call) {
+sourced_records <- function(source, job, call) {
   if (!is.null(source$shards)) {
     return(shard_records(source, job$design, job$response, network = job$network, dim = job$dim))
   }
@@ -60,6 +60,9 @@ network_records <- function(source, job, call) {
 
 # A record's gradient is clipped as a whole, of all layers.
 check_network_source <- function(source, call) {
+  if (!is.null(source$persons)) {
+    abort("argument", "A source with `id` does not go with `model`, only with the linear model.", call = call)
+  }
   if (is.null(source$push) && !isTRUE(source$shards$linked)) return(invisible())
   abort("argument", "A `model` takes a data frame, a source in chunks, or shards of data frames or files ",
         "(`dp_shards()`), not this source: a database computes sums of linear models only.", call = call)

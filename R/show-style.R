@@ -20,11 +20,11 @@ predictor_text <- function(fit) {
   )
 }
 
-# The middle is left out, as names of levels begin alike, with the name of their factor.
+# Names of columns often differ in their ends only.
 short_text <- function(x, most = 26L) {
-  end <- (most - 2L) %/% 2L
-  short <- paste0(substr(x, 1L, most - 2L - end), "..", substr(x, nchar(x) - end + 1L, nchar(x)))
-  ifelse(nchar(x) > most, short, x)
+  n <- nchar(x)
+  end <- most %/% 2L - 1L
+  ifelse(n > most, paste0(substr(x, 1L, most - 2L - end), "..", substr(x, n - end + 1L, n)), x)
 }
 
 # Text of base graphics is smaller where a picture is small.

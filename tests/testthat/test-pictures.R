@@ -163,3 +163,11 @@ test_that("levels have places of their own on the axis of facets", {
   expect_gt(min(places$start[2:3]), 2 * 2e6)
   expect_identical(places$labels(places$breaks(c(0, 10)))[1], "0")
 })
+
+test_that("shortened names keep both ends", {
+  names <- paste0("horizontal_distance_to_", c("roadways", "hydrology", "fire_points"))
+  shown <- dpsosp:::short_text(names, 19L)
+  expect_identical(nchar(shown), rep(19L, 3))
+  expect_identical(shown, c("horizonta..roadways", "horizonta..ydrology", "horizonta..e_points"))
+  expect_identical(dpsosp:::short_text(c("age", NA), 5L), c("age", NA))
+})

@@ -174,8 +174,7 @@ test_that("the time of a long run is told, from the seconds of a pass and public
   expect_silent(told(NULL))
   expect_silent(told(1, NULL))
   local_value("passes_long", -1)
-  messages <- function(cache) {
-    source <- counted_source(d, cache = cache)$source
+  messages <- function(cache, source = counted_source(d, cache = cache)$source) {
     seen <- capture_messages(dp_sosp(y ~ a + b + f, source, eps = 5, delta = 1e-6, bounds = frame_bounds,
                                      method = "newton-ridge", control = control_newton_ridge(iterations = 3)))
     grep("One pass over", seen, value = TRUE)
@@ -183,4 +182,6 @@ test_that("the time of a long run is told, from the seconds of a pass and public
   expect_length(messages("none"), 1)
   expect_match(messages("none"), "about 3 are planned: .* needs 0.18 MB")
   expect_length(messages("memory"), 0)
+  whose <- transform(d, who = seq_len(nrow(d)) %/% 2L)
+  expect_length(messages(source = dp_source(in_chunks(whose, 1300), cache = "none", id = "who")), 0) # rows are private
 })
