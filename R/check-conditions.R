@@ -143,12 +143,13 @@ absent <- function(why, call = sys.call(-1)) abort("argument", why, call = call,
 
 # A call may contain the data itself (do.call, literals) and environments (formulas). Arguments that could hold records
 # are replaced by names; of other computed arguments only names and single values are kept. Arguments that were given as
-# values are public settings. The errors of a run show the same call, so they quote no data either.
+# values are public settings, but for data in the place of another argument. The errors of a run show the same call, so
+# they quote no data either.
 scrub_call <- function(call, name) {
-  for (argument in intersect(names(call), c("data", "newdata", "x", "y", "weights", "offset", "id", "budget", "fit"))) {
+  for (argument in intersect(names(call), scrubbed_arguments)) {
     given <- call[[argument]]
     # Together with a formula these are expressions of columns, which are needed to fit again.
-    if (argument %in% c("weights", "offset") && "formula" %in% names(call) && is.call(given)) next
+    if (argument %in% c("weights", "offset", "subset") && "formula" %in% names(call) && is.call(given)) next
     if (argument == "id" && "formula" %in% names(call)) next
     if (!is.symbol(given) || is_dots(given)) call[[argument]] <- as.name(argument)
   }
@@ -156,7 +157,15 @@ scrub_call <- function(call, name) {
   parts <- as.list(call)
   language <- vapply(parts, is.language, NA)
   parts[language] <- lapply(parts[language], scrub)
+  parts[!language] <- lapply(parts[!language], function(x) if (holds_records(x)) quote(...) else x)
   as.call(parts)
+}
+
+scrubbed_arguments <- c("data", "newdata", "x", "y", "weights", "offset", "subset", "id", "budget", "fit")
+
+# Is the value of an argument a data frame or a source, whose place is elsewhere, or a list with one?
+holds_records <- function(x) {
+  is.data.frame(x) || inherits(x, "dp_source") || (is.list(x) && any(vapply(unclass(x), holds_records, NA)))
 }
 
 # Is it ..1, ..2, and so on? These refer to the arguments of a calling function and mean nothing outside it.

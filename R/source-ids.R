@@ -4,7 +4,9 @@
 with_persons <- function(source, id, call) {
   if (is.null(id)) return(source)
   if (!is.character(id) || length(id) != 1L || is.na(id)) {
-    abort("argument", "`id` must be the name of a column, such as \"person\", not ", describe(id), ".", call = call)
+    # Ids in its place have the length of the rows, whose number is private.
+    abort("argument", "`id` must be the name of a column, such as \"person\", not ", describe_column(id), ".",
+          call = call)
   }
   check_known(id, names(source$schema), "id", "column of the source", call)
   if (!is.null(source$once)) {

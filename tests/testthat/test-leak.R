@@ -318,6 +318,10 @@ test_that("errors and warnings do not quote the data", {
   }
   shown(do.call(dp_sosp, list(y ~ a, data = d, eps = -1)))
   shown(do.call(dp_sosp, list(y ~ note, data = d, eps = 1)))
+  shown(do.call(dp_sosp, list(y ~ a, data = d, eps = 1, start = d)))
+  shown(do.call(dp_sosp, list(y ~ a, data = d, eps = 1, control = list(d))))
+  shown(do.call(dp_sosp, list(y ~ a, data = d, eps = 1, subset = d$a > 0, bound = 1)))
+  shown(do.call(dp_tune, list(list(one = list(start = d), two = list()), y ~ a, data = d, eps = 1, loss = 1)))
   shown(do.call(dp_sosp, list(a ~ b, data = d, eps = 1)))
   shown(do.call(dp_sosp, list(a ~ b, data = transform(d, a = as.complex(a)), eps = 1)))
   shown(do.call(dp_sosp, list(x, d$y, eps = 1)))

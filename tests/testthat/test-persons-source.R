@@ -233,6 +233,20 @@ test_that("what goes with such a source, and what does not", {
   for (name in names(wrong)) expect_error(wrong[[name]](), name, fixed = TRUE, class = "dpsosp_error")
 })
 
+test_that("an error shows neither ids nor how many rows there are, wherever they were given", {
+  source <- dp_source(in_chunks(d, 500), id = "person")
+  shown <- function(expr) {
+    error <- tryCatch(expr, dpsosp_error = identity)
+    expect_s3_class(error, "dpsosp_error")
+    text <- paste(c(conditionMessage(error), deparse(conditionCall(error))), collapse = "")
+    expect_no_match(text, paste0("count = |\\bp7\\b|\\b", nrow(d), "\\b"))
+  }
+  shown(do.call(dp_sosp, list(y ~ a, data = source, eps = 1, start = source)))
+  shown(do.call(dp_sosp, list(y ~ a, data = source, eps = 1, control = list(source))))
+  shown(do.call(dp_curve, list(y ~ a, data = d, eps = 1, metric = source)))
+  shown(dp_source(in_chunks(d, 500), id = d$person))
+})
+
 test_that("intervals of a source's persons are those in memory", {
   source <- dp_source(in_chunks(d, 500), id = "person")
   fit <- persons_fit(d)
