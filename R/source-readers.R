@@ -13,13 +13,18 @@ dp_source.character <- function(x, n = NULL, levels = NULL, types = NULL, chunk 
   label <- paste(length(x), if (kind == "csv") "CSV" else "Parquet", if (length(x) == 1L) "file" else "files")
   x <- normalizePath(x)
   if (kind == "csv") {
-    source <- new_source(csv_opener(x, chunk), label, n, levels, types, shown = csv_shown, cache = cache, id = id,
-                         call = call)
+    source <- new_source(csv_opener(x, chunk), label, n, levels, with_text(types, setdiff(id, names(levels))),
+                         shown = csv_shown, cache = cache, id = id, call = call)
     return(with_persons(source, id, call))
   }
   count <- function() sum(vapply(x, function(file) as.double(nanoparquet::read_parquet_info(file)$num_rows), 0))
   source <- new_source(parquet_opener(x), label, n, levels, types, count, cache = cache, id = id, call = call)
   with_persons(source, id, call)
+}
+
+# The type of an id in a CSV file does not depend on which ids its first rows have.
+with_text <- function(types, id) {
+  c(types, stats::setNames(rep("character", length(id)), id)[setdiff(id, names(types))])
 }
 
 # The files of folders and patterns are taken once, in the order of their names.

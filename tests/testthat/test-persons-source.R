@@ -203,6 +203,14 @@ test_that("rows that change between passes are noticed, without their number", {
   }
 })
 
+test_that("an id of a CSV file is text, whatever its first rows are", {
+  file <- withr::local_tempfile(fileext = ".csv")
+  writeLines(c("who,a", rep("12,1", 60), "A7,2"), file)
+  source <- dp_source(file, chunk = 50, id = "who")
+  expect_identical(source$n, 2L)
+  expect_identical(dp_source(file, chunk = 50, id = "who", types = c(a = "numeric", who = "character"))$n, 2L)
+})
+
 test_that("what goes with such a source, and what does not", {
   source <- dp_source(in_chunks(d, 500), id = "person")
   expect_identical(persons_fit(source, id = NULL)$call$id, quote(person))
