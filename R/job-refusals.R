@@ -131,7 +131,7 @@ refuse_streamed <- function(job) {
     why <- refuse_batches(job)
     if (!is.null(why)) {
       return(paste0("`method` \"", method$name, "\" draws batches, ", why, ". Methods without batches are ",
-                    quote_all(methods_without("batch")), "."))
+                    quote_all(methods_without("batch", is_network(job))), "."))
     }
   }
   if (job$shards && method$fresh) {

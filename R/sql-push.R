@@ -151,8 +151,12 @@ fill_table <- function(push, plan) {
   on.exit(run(push$dialect$write$end))
   run(push$dialect$write$begin)
   id <- if (push$state$numbered) c("id, ", "row_number() OVER (), ") else c("", "")
-  DBI::dbExecute(push$connection, sprintf("INSERT INTO %s (%s%s, u) %s SELECT %s%s, u FROM %s", push$state$table, id[1],
-                                          columns, with_layers(layers), id[2], columns, names(layers)[length(layers)]))
+  insert <- sprintf("INSERT INTO %s (%s%s, u) %s SELECT %s%s, u FROM %s", push$state$table, id[1], columns,
+                    with_layers(layers), id[2], columns, names(layers)[length(layers)])
+  # A batch says nothing of numbers beyond the last one that is drawn.
+  if (DBI::dbExecute(push$connection, insert) != plan$n) {
+    abort("source", "The table has another number of rows than the source. What was charged stays charged.", call = NULL)
+  }
   push$state$holds <- plan$id
 }
 

@@ -63,6 +63,19 @@ test_that("a statement that gives another number of rows ends the fit after its 
   }
 })
 
+test_that("a table with more rows than the source ends the fit before the first release", {
+  connection <- sqlite_connection()
+  source <- push_pair(connection, d)$push
+  DBI::dbExecute(connection, "INSERT INTO people SELECT * FROM people LIMIT 3")
+  budget <- dp_budget(eps = 5, delta = 1e-6, plan = event_repeat(event_subsample(event_gaussian(1), 0.1), 20))
+  expect_error(
+    quiet_fit(y ~ a + b, source, method = "sgd", bounds = frame_bounds, budget = budget, control = batch_methods$sgd),
+    "another number of rows", class = "dpsosp_error_source"
+  )
+  expect_equal(nrow(dp_ledger(budget)), 1L)
+  expect_false(source$push$state$open)
+})
+
 test_that("what a database cannot sum over batches is refused before a charge", {
   connection <- sqlite_connection()
   source <- push_pair(connection, d)$push

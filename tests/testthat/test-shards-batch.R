@@ -124,5 +124,4 @@ test_that("networks on shards are those in memory, on batches and on the full da
   refused <- function(data, text) expect_error(fit(data, "sgd"), text, class = "dpsosp_error_argument")
   refused(linked, "linear models only")
   refused(push_pair(sqlite_connection(), d)$push, "linear models only")
-  refused(dp_source(in_chunks(d, 100)), "in memory")
 })
