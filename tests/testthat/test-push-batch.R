@@ -95,6 +95,8 @@ test_that("what a database cannot sum over batches is refused before a charge", 
   wide_source <- push_pair(connection, wide, "wide")$push
   wide_bounds <- stats::setNames(rep(list(c(-1, 1)), 60), names(wide)[-1])
   refused("matrix of these columns", y ~ ., wide_source, wide_bounds, method = "newton-b")
+  classes <- push_pair(connection, transform(wide, y = factor(rep_len(1:40, 600))), "classes")$push
+  refused("gradient of these columns and classes", y ~ ., classes, "private", method = "sgd")
   fits <- lapply(list(wide_source, wide), function(data) {
     set.seed(4)
     quiet_fit(y ~ ., data, method = "sgd", eps = 5, delta = 1e-6, bounds = wide_bounds, noise = "reproducible",
