@@ -131,7 +131,7 @@ refuse_streamed <- function(job) {
     why <- refuse_batches(job)
     if (!is.null(why)) {
       return(paste0("`method` \"", method$name, "\" draws batches, ", why, ". Methods without batches are ",
-                    quote_all(methods_without("batch")), "."))
+                    quote_all(methods_without("batch", is_network(job))), "."))
     }
   }
   if (job$shards && method$fresh) {
@@ -153,7 +153,8 @@ refuse_batches <- function(job) {
 # What a method on batches asks a database for, see refuse_sampled(); NULL for other methods.
 batch_needs <- function(job) {
   if (!job$method$batch) return(NULL)
-  list(matrices = job$method$family$matrices(job$control), candidates = job$control$candidates %||% 0)
+  list(matrices = job$method$family$matrices(job$control), candidates = job$control$candidates %||% 0,
+       outputs = loss_outputs(job$loss))
 }
 
 # By the public size of the mapped rows, as new_oracle() decides it.

@@ -97,7 +97,7 @@ method_names <- function(networks = FALSE) names(methods(networks))
 methods_with <- function(flag, networks = FALSE) {
   names(Filter(function(method) method[[flag]], methods(networks)))
 }
-methods_without <- function(flag) setdiff(method_names(), methods_with(flag))
+methods_without <- function(flag, networks = FALSE) setdiff(method_names(networks), methods_with(flag, networks))
 
 # Of a numeric response, such a method knows the codes of two classes only. A name that is no method's is refused later.
 implies_loss <- function(method) {

@@ -61,7 +61,8 @@ sourced_records <- function(source, job, call) {
 # A record's gradient is clipped as a whole, of all layers.
 check_network_source <- function(source, call) {
   if (!is.null(source$persons)) {
-    abort("argument", "A source with `id` does not go with `model`, only with the linear model.", call = call)
+    abort("argument", "The source's records belong to persons, by `id`, which does not go with `model`: make a source ",
+          "without `id` that has one record of each person.", call = call, class = "dpsosp_error_persons")
   }
   if (is.null(source$push) && !isTRUE(source$shards$linked)) return(invisible())
   abort("argument", "A `model` takes a data frame, a source in chunks, or shards of data frames or files ",

@@ -151,8 +151,13 @@ fill_table <- function(push, plan) {
   on.exit(run(push$dialect$write$end))
   run(push$dialect$write$begin)
   id <- if (push$state$numbered) c("id, ", "row_number() OVER (), ") else c("", "")
-  DBI::dbExecute(push$connection, sprintf("INSERT INTO %s (%s%s, u) %s SELECT %s%s, u FROM %s", push$state$table, id[1],
-                                          columns, with_layers(layers), id[2], columns, names(layers)[length(layers)]))
+  insert <- sprintf("INSERT INTO %s (%s%s, u) %s SELECT %s%s, u FROM %s", push$state$table, id[1], columns,
+                    with_layers(layers), id[2], columns, names(layers)[length(layers)])
+  # A batch says nothing of numbers beyond the last one that is drawn.
+  if (DBI::dbExecute(push$connection, insert) != plan$n) {
+    abort("source", "The table has another number of rows than the source. What was charged stays charged.",
+          call = NULL)
+  }
   push$state$holds <- plan$id
 }
 
@@ -240,14 +245,17 @@ factor_sizes <- function(e, levels) {
   stats::setNames(lengths(as.list(e)[of + 1L]) + 1, vapply(as.list(e)[of], expression_text, ""))
 }
 
-# Why the database cannot sum over batches, as the end of a sentence; or NULL. batches: list(matrices, candidates): does
-# the method ask for matrices, and for how many candidates of a search? A batch has no chunks that these could be
-# computed from.
+# Why the database cannot sum over batches, as the end of a sentence; or NULL. batches: list(matrices, candidates,
+# outputs): does the method ask for matrices, and for how many candidates of a search? How many outputs has the loss? A
+# batch has no chunks that these could be computed from.
 refuse_sampled <- function(push, design, batches) {
   if (is.null(push$dialect$sampled)) return("and this database does not select rows by their numbers")
   side <- 1 + max_columns(design) - sum(design$columns$kind == "indicator")
   if (batches$matrices && side * (side + 1) / 2 + 50 > push$dialect$most) {
     return("and a matrix of these columns has more numbers than a statement of this database")
+  }
+  if (batches$outputs * side + 50 > push$dialect$most) {
+    return("and a gradient of these columns and classes has more numbers than a statement of this database")
   }
   if (batches$candidates > max_candidates) {
     paste("and a database compares at most", max_candidates, "candidates of a search on a batch")

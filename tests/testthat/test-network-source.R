@@ -43,7 +43,7 @@ test_that("one pass serves a fit, and ranges are found", {
 })
 
 test_that("batches of rows that are not kept, databases that compute sums, and sources of one pass are refused", {
-  expect_error(fit(source_of_frame("none")), "batches", class = "dpsosp_error_argument")
+  expect_error(fit(source_of_frame("none")), "batches are \"blgd\"", class = "dpsosp_error_argument")
   withr::local_options(dpsosp.cache = 600 * 8 * (3 + 5) - 1)
   expect_error(fit(source_of_frame("auto")), "batches", class = "dpsosp_error_argument")
   withr::local_options(dpsosp.cache = 600 * 8 * (4 + 5))

@@ -227,9 +227,7 @@ test_that("what goes with such a source, and what does not", {
     "draws batches" = function() persons_fit(source, method = "sgd"),
     "in a random order" = function() persons_fit(source, method = "spider"),
     "of persons" = function() persons_fit(source, certificate = "population"),
-    "with `id` does not go with `model`" = function() {
-      dp_sosp(y ~ a, source, eps = 1, model = model_mlp(3), method = "blgd")
-    },
+    "does not go with `model`" = function() dp_sosp(y ~ a, source, eps = 1, model = model_mlp(3), method = "blgd"),
     "one record of each" = function() dp_oracle(source, "z", "huber", dp_budget(mu = 1), radius = 2),
     "no column of the source" = function() dp_source(in_chunks(d, 500), id = "persn"),
     "must be the name" = function() dp_source(in_chunks(d, 500), id = c("a", "b")),

@@ -63,6 +63,19 @@ test_that("a statement that gives another number of rows ends the fit after its 
   }
 })
 
+test_that("a table with more rows than the source ends the fit before the first release", {
+  connection <- sqlite_connection()
+  source <- push_pair(connection, d)$push
+  DBI::dbExecute(connection, "INSERT INTO people SELECT * FROM people LIMIT 3")
+  budget <- dp_budget(eps = 5, delta = 1e-6, plan = event_repeat(event_subsample(event_gaussian(1), 0.1), 20))
+  expect_error(
+    quiet_fit(y ~ a + b, source, method = "sgd", bounds = frame_bounds, budget = budget, control = batch_methods$sgd),
+    "another number of rows", class = "dpsosp_error_source"
+  )
+  expect_equal(nrow(dp_ledger(budget)), 1L)
+  expect_false(source$push$state$open)
+})
+
 test_that("what a database cannot sum over batches is refused before a charge", {
   connection <- sqlite_connection()
   source <- push_pair(connection, d)$push
@@ -82,6 +95,8 @@ test_that("what a database cannot sum over batches is refused before a charge", 
   wide_source <- push_pair(connection, wide, "wide")$push
   wide_bounds <- stats::setNames(rep(list(c(-1, 1)), 60), names(wide)[-1])
   refused("matrix of these columns", y ~ ., wide_source, wide_bounds, method = "newton-b")
+  classes <- push_pair(connection, transform(wide, y = factor(rep_len(1:40, 600))), "classes")$push
+  refused("gradient of these columns and classes", y ~ ., classes, "private", method = "sgd")
   fits <- lapply(list(wide_source, wide), function(data) {
     set.seed(4)
     quiet_fit(y ~ ., data, method = "sgd", eps = 5, delta = 1e-6, bounds = wide_bounds, noise = "reproducible",
