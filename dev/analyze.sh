@@ -39,7 +39,8 @@ run_gcc() {
 run_cppcheck() {
   cppcheck --quiet --std=c99 --enable=warning,performance,portability,style --library=dev/analyze/base.cfg \
     --suppressions-list=dev/analyze/cppcheck.suppress --template='{file}:{line}: {severity}: {message} [{id}]' \
-    -D__SIZEOF_INT128__=16 -D'NORET=__attribute__((noreturn))' -I"$src" "$1" 2>&1 | grep -E ': (error|warning|performance|portability|style): '
+    -D__SIZEOF_INT128__=16 -D'NORET=__attribute__((noreturn))' -I"$src" "$1" 2>&1 |
+    grep -E ': (error|warning|performance|portability|style): '
 }
 
 # Drops the warnings of this file that dev/analyze/gcc.suppress names.

@@ -20,6 +20,7 @@ static double shrinkage(const struct data *data);
 static double max_clip(const struct data *data);
 static void block_clips(void *context, size_t index, int worker);
 static void finish_weights(struct data *data, size_t first, size_t rows);
+static void keep_shares(struct data *data, double *share, size_t persons, size_t most);
 static void block_lengths(void *context, size_t index, int worker);
 static void measure(struct data *data, size_t index);
 static void tilt(const struct data_block *b, double *length);
@@ -335,14 +336,23 @@ int data_set_persons(struct data *data, const int *person, size_t persons, size_
   if (data->share) return BASE_ERR_ARGUMENT;
   double *share = base_alloc(data->n, sizeof *share);
   int status = share ? data_shares(data->n, person, persons, most, data->clip, share) : BASE_ERR_MEMORY;
-  if (status != BASE_OK) {
+  if (status == BASE_OK)
+    keep_shares(data, share, persons, most);
+  else
     base_free(share);
-    return status;
-  }
+  return status;
+}
+
+int data_expect_persons(struct data *data, size_t persons, size_t most) {
+  if (data->share) return BASE_ERR_ARGUMENT;
+  keep_shares(data, base_alloc(data->n, sizeof(double)), persons, most);
+  return data->share ? BASE_OK : BASE_ERR_MEMORY;
+}
+
+static void keep_shares(struct data *data, double *share, size_t persons, size_t most) {
   data->share = share;
   data->persons = persons;
   data->max_rows = persons * most;
-  return BASE_OK;
 }
 
 /* ---- lengths in other coordinates: coordinates.c ---- */

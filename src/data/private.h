@@ -45,7 +45,7 @@ struct coordinates {
   const double *free_square, *free_cross, *end_square, *end_cross;
   double free_rest, end_rest;
   const double *low, *high; /* beyond which entries are on the other side of their ends */
-  double *work;                 /* two points */
+  double *work;             /* two points */
 };
 
 struct data {
@@ -78,6 +78,8 @@ int data_expect_weights(struct data *data, int weight, int offset, double most);
 
 /* Gives the rows the shares of data_shares(). May be called once. */
 int data_set_persons(struct data *data, const int *person, size_t persons, size_t most);
+/* Memory for the shares of n rows, which their storage fills. */
+int data_expect_persons(struct data *data, size_t persons, size_t most);
 
 /* The same where rows come in parts: all are added before the shares of any are known. */
 struct tally {
@@ -128,9 +130,9 @@ struct data_block {
   const double *y;
   const double *weight, *offset, *length; /* as of the data */
   const double *share;
-  const size_t *row;                      /* numbers of the rows, */
-  size_t start;                           /* or, without a list, of the first one */
-  int tile;                               /* part of a block: the next part is fetched while this one is summed */
+  const size_t *row; /* numbers of the rows, */
+  size_t start;      /* or, without a list, of the first one */
+  int tile;          /* part of a block: the next part is fetched while this one is summed */
   /* If the storage has them: */
   const double *x; /* rows x dense columns */
   size_t ld;

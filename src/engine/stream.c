@@ -201,19 +201,14 @@ static int set_stream_weights(const struct engine *e, const double *weight, cons
 static int set_stream_persons(const struct engine *e, const int *person, size_t persons, size_t most) {
   struct stream *s = e->own;
   if (person || s->person) return BASE_ERR_ARGUMENT;
-  int status = tally_open(&s->tally, persons, most), *whose = base_alloc(s->room, sizeof *whose);
-  double *share = base_alloc(s->room, sizeof *share);
-  if (status == BASE_OK && !(whose && share)) status = BASE_ERR_MEMORY;
-  if (status != BASE_OK) {
+  s->window->n = s->room;
+  int status = tally_open(&s->tally, persons, most);
+  if (status == BASE_OK) status = data_expect_persons(s->window, persons, most);
+  if (status == BASE_OK) s->person = base_alloc(s->room, sizeof(int));
+  if (!s->person) {
     tally_close(&s->tally);
-    base_free(whose);
-    base_free(share);
-    return status;
+    return status == BASE_OK ? BASE_ERR_MEMORY : status;
   }
-  s->person = whose;
-  s->window->share = share;
-  s->window->persons = persons;
-  s->window->max_rows = persons * most;
   s->all.share = s->window->share;
   s->all.persons = persons;
   s->all.max_rows = persons * most;
