@@ -1,6 +1,6 @@
 # Everything a developer runs. make test is what has to pass; .ci/run runs it on a clean clone with tests in full.
 
-.PHONY: help setup demo test test-long check ctest rooms analyze asan valgrind gctorture inject mutants golden touch audit fuzz hosts nodes slurm bench docs lint srr coverage portability site format clean
+.PHONY: help setup demo test test-long check ctest rooms analyze asan valgrind gctorture inject mutants golden touch audit fuzz hosts nodes slurm duckdb bench docs lint srr coverage portability site format clean
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -82,6 +82,10 @@ touch: setup
 nodes: setup
 	INSTALL=1 dev/build.sh --no-build-vignettes
 	Rscript dev/nodes.R build/lib
+
+## make duckdb      push-down to DuckDB; compiles its package first, which takes an hour
+duckdb: setup
+	dev/duckdb.sh
 
 ## make fuzz         random input to the core for SECONDS (600) in all
 SECONDS = 600

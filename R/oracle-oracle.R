@@ -76,7 +76,8 @@
 #' w / sqrt(3)
 #' budget
 #'
-#' oracle <- dp_oracle(cover ~ elevation, covertype[1:5000, ], budget = dp_budget(eps = 1, delta = 1e-8),
+#' budget <- dp_budget(eps = 1, delta = 1e-8)
+#' oracle <- dp_oracle(cover ~ elevation, covertype[1:5000, ], budget = budget,
 #'                     bounds = list(elevation = c(1850, 3900)))
 #' w <- c(0, 0)
 #' for (i in 1:5) w <- w - 4 * dp_gradient(oracle, w, mu = 0.08)

@@ -50,9 +50,9 @@
 #' that match, in the order of their names. The list of files is public, and is taken when the source is made.
 #'
 #' # A database
-#' `x` is a DBI connection (for example of RSQLite or RPostgres), `query` the name of a table or an SQL query. A pass is
-#' one query, fetched `chunk` rows at a time. Every pass must return the rows in the same order: if the database does
-#' not guarantee this, give a query with `ORDER BY` a unique key.
+#' `x` is a DBI connection (for example of RSQLite, RPostgres or duckdb), `query` the name of a table or an SQL query.
+#' A pass is one query, fetched `chunk` rows at a time. Every pass must return the rows in the same order: if the
+#' database does not guarantee this, give a query with `ORDER BY` a unique key.
 #'
 #' The number of rows of a query's result is public. So a query must not choose records by private values: query all
 #' records, and give [dp_sosp()] the condition as `subset`. A message says so where the query has `WHERE`, `HAVING`,
@@ -68,7 +68,9 @@
 #' kilobytes, whatever the number of rows, with and without a geometry. All losses are computed there, and so are ranges
 #' that are found and smooth terms: `method = "auto"` fetches no rows where it takes `"newton-ridge"`. It is meant for
 #' PostgreSQL (RPostgres) on another machine or with more processors. It also works with SQLite (RSQLite), where reading
-#' is faster.
+#' is faster, and with DuckDB (duckdb), without methods on batches. A query may read Parquet files through DuckDB,
+#' `"SELECT * FROM read_parquet('people/*.parquet')"`; its snapshot has tables but no files, so these must not change
+#' during a fit.
 #'
 #' Predictors, response, `subset`, `weights` and `offset()` are columns of the table, or expressions of them that the
 #' database computes:

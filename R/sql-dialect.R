@@ -37,8 +37,8 @@ double_dialect <- function(text, known, int, total, begin, end) {
 #                        it needs one, `join`, a table with the alias `as` and at most one row per record
 #   at(k, values)    the k-th of some numbers, counted from zero
 #   guard(x, e)      e, an expression of the number x; missing where x is not a number
-#   begin, end  of one read-only snapshot; probe: a statement that works in a transaction only; needed where a second
-#               begin is no error
+#   begin, end  of one read-only snapshot; probe(connection, fails): is there a transaction already? Needed where a
+#               second begin is no error, or ends it; fails(): of R/sql-push.R
 #   temp, write  the schema of temporary tables; statements before and after one is written in a snapshot, if needed
 #   sampled     from(table): of a table of rows, those with numbers that are a parameter of the statement; text(rows):
 #               this parameter; NULL where batches are refused
@@ -68,7 +68,7 @@ dialects <- list(
     },
     at = function(k, values) sprintf("(CAST(ARRAY[%s] AS double precision[]))[%s + 1]", toString(values), k),
     guard = function(x, e) e,
-    probe = "SAVEPOINT dpsosp",
+    probe = function(connection, fails) !fails(DBI::dbExecute(connection, "SAVEPOINT dpsosp")),
     begin = c("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "SET LOCAL jit = off",
               "SET LOCAL extra_float_digits = 3", "SET LOCAL synchronize_seqscans = off"),
     end = "ROLLBACK", greatest = "GREATEST", temp = "pg_temp", most = 1600, characters = 5e7,
@@ -106,12 +106,16 @@ dialects <- list(
     )
   ),
   # A collation, of the column or by default, could make two levels equal. Temporary tables can be written in a
-  # transaction that only reads.
-  duckdb = c(temp = "temp", double_dialect(
+  # transaction that only reads. A second BEGIN would end the user's transaction; outside of one each statement has a
+  # number of its own.
+  duckdb = utils::modifyList(double_dialect(
     "CAST(%s AS VARCHAR) COLLATE C",
-    list(number = c("numeric", "integer"), text = c("character", "integer"), truth = "logical"),
+    list(number = c("numeric", "integer"), text = c("character", "integer", "factor"), truth = "logical"),
     int = "ROUND", total = identity, begin = "BEGIN TRANSACTION READ ONLY", end = "ROLLBACK"
-  )),
+  ), list(class = "duckdb_connection", temp = "temp", probe = function(connection, fails) {
+    number <- function() DBI::dbGetQuery(connection, "SELECT CAST(txid_current() AS VARCHAR) AS id")
+    identical(number(), number())
+  })),
   spark = double_dialect(
     "CAST(%s AS STRING)",
     list(number = c("double", "float", "int", "bigint"), text = c("string", "int", "bigint"), truth = "boolean"),

@@ -13,7 +13,7 @@ new_push <- function(connection, from, dialect) {
 push_dialect <- function(connection, call) {
   known <- Filter(function(dialect) !is.null(dialect$class) && inherits(connection, dialect$class), dialects)
   if (length(known) == 1L) return(known[[1]])
-  abort("argument", "`push = TRUE` is for connections of RPostgres and RSQLite, not ", describe(connection),
+  abort("argument", "`push = TRUE` is for connections of RPostgres, RSQLite and duckdb, not ", describe(connection),
         ": ", push_advice, call = call)
 }
 
@@ -90,10 +90,9 @@ fails <- function(code) tryCatch({
   FALSE
 }, error = function(e) TRUE)
 
-# Has the user begun a transaction? Needed where a second BEGIN is no error; a savepoint works in a transaction only.
 has_transaction <- function(push) {
   probe <- push$dialect$probe
-  !is.null(probe) && !fails(DBI::dbExecute(push$connection, probe))
+  !is.null(probe) && probe(push$connection, fails)
 }
 
 refuse_snapshot <- function() {

@@ -129,7 +129,9 @@ loss_limits <- function(pair, asked) {
 
 # What each record adds: a statement for each.
 record_sums <- function(pair, plan, asked, ids) {
-  only <- function(id, text) gsub("[`\"]people[`\"]", sprintf("(SELECT * FROM people WHERE id = %d)", id), text)
+  only <- function(id, text) {
+    gsub("[`\"]?\\bpeople\\b[`\"]?", sprintf("(SELECT * FROM people WHERE id = %d)", id), text)
+  }
   sums <- lapply(ids, function(id) {
     plan[c("before", "from")] <- list(if (!is.null(plan$before)) only(id, plan$before), only(id, plan$from))
     ask_database(pair$connection, plan, asked)[-1]
