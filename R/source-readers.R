@@ -24,7 +24,8 @@ dp_source.character <- function(x, n = NULL, levels = NULL, types = NULL, chunk 
 
 # The type of an id in a CSV file does not depend on which ids its first rows have.
 with_text <- function(types, id) {
-  c(types, stats::setNames(rep("character", length(id)), id)[setdiff(id, names(types))])
+  id <- setdiff(id, names(types))
+  if (length(id) == 0L) types else c(types, stats::setNames(rep("character", length(id)), id))
 }
 
 # The files of folders and patterns are taken once, in the order of their names.

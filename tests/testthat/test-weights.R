@@ -210,7 +210,7 @@ test_that("each kind of data takes weights and offsets, or says why not", {
     "several classes in chunks" = list(function(has) class_fit(weighted_fit, has, source), TRUE, several),
     "a network" = list(function(has) network(has), TRUE, linear),
     "a network of a matrix" = list(of_matrix, TRUE, linear),
-    "a network of chunks" = list(function(has) network(has, source), "not a source", "not a source")
+    "a network of chunks" = list(function(has) network(has, source), TRUE, linear)
   )
   if (requireNamespace("Matrix", quietly = TRUE)) {
     sparse <- methods::as(x[-15, ], "CsparseMatrix")
