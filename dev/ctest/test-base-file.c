@@ -42,7 +42,7 @@ static int next_descriptor(void) {
 /* The line of the mapping that begins at p, in the list of the system; empty: there is none. */
 static void mapping(const void *p, char *line, int size) {
   char start[40];
-  snprintf(start, sizeof start, "%zx-", (size_t)p);
+  snprintf(start, sizeof start, "%08zx-", (size_t)p);
   FILE *maps = fopen("/proc/self/maps", "r");
   line[0] = 0;
   while (maps && fgets(line, size, maps) && strncmp(line, start, strlen(start)) != 0) line[0] = 0;
