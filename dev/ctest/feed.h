@@ -131,4 +131,30 @@ static inline void pair_close(struct pair *s) {
   base_free(codes);
 }
 
+/* Gradients and matrices are the same bits after both have been given the same coordinates. */
+static inline void pair_same_moved(struct pair *s, int weighted, const double *w) {
+  size_t dim = data_dim(s->engine.rows);
+  double answer[2][MOST * MOST];
+  for (int k = 0; k < 2; k++) {
+    struct oracle *o = k == 0 ? s->memory.oracle : &s->stream;
+    CHECK(sums_gradient(oracle_all(o), w, answer[k]) == BASE_OK);
+  }
+  CHECK(memcmp(answer[0], answer[1], dim * sizeof(double)) == 0);
+  for (int k = 0; k < 2; k++) {
+    struct scope *all = oracle_all(k == 0 ? s->memory.oracle : &s->stream);
+    CHECK((weighted ? sums_weighted(all, answer[k]) : sums_hessian(all, w, answer[k])) == BASE_OK);
+  }
+  CHECK(memcmp(answer[0], answer[1], dim * dim * sizeof(double)) == 0);
+}
+
+/* A query of the stream is charged, not answered, ended. */
+static inline void check_failed(struct pair *s, int failure) {
+  double w[MOST] = {1, 1, 1}, answer[MOST], sd, spent = ledger_spent(s->memory.ledger);
+  for (size_t j = 0; j < MOST; j++) answer[j] = 1;
+  CHECK(oracle_gradient(&s->stream, w, 0.1, answer, &sd) == failure);
+  CHECK(fixture_all_zero(data_dim(s->engine.rows), answer));
+  CHECK_NEAR(ledger_spent(s->memory.ledger) - spent, 0.1, 1e-12);
+  CHECK(s->rows.opened == s->rows.closed);
+}
+
 #endif

@@ -101,17 +101,7 @@ static void in_coordinates(int weighted, int intercept, size_t n) {
   CHECK(oracle_move(s.memory.oracle, c.made) == BASE_OK);
   CHECK(oracle_move(&s.stream, other.made) == BASE_OK);
   CHECK(oracle_move(&s.stream, other.made) == BASE_ERR_ARGUMENT);
-  size_t dim = data_dim(s.engine.rows);
-  for (int k = 0; k < 2; k++) {
-    struct oracle *o = k == 0 ? s.memory.oracle : &s.stream;
-    CHECK(sums_gradient(oracle_all(o), w, answer[k]) == BASE_OK);
-  }
-  CHECK(memcmp(answer[0], answer[1], dim * sizeof(double)) == 0);
-  for (int k = 0; k < 2; k++) {
-    struct scope *all = oracle_all(k == 0 ? s.memory.oracle : &s.stream);
-    CHECK((weighted ? sums_weighted(all, answer[k]) : sums_hessian(all, w, answer[k])) == BASE_OK);
-  }
-  CHECK(memcmp(answer[0], answer[1], dim * dim * sizeof(double)) == 0);
+  pair_same_moved(&s, weighted, w);
   CHECK(sensitivity_gradient(oracle_all(&s.stream), w) == sensitivity_gradient(oracle_all(s.memory.oracle), w));
   pair_close(&s);
   coordinates_free(c.made);
@@ -137,16 +127,6 @@ static void wide_rows(void) {
 }
 
 /* ---- passes that fail ---- */
-
-/* Charged, not answered, ended; the next pass is sound. */
-static void check_failed(struct pair *s, int failure) {
-  double w[MOST] = {1, 1, 1}, answer[MOST], sd, spent = ledger_spent(s->memory.ledger);
-  for (size_t j = 0; j < MOST; j++) answer[j] = 1;
-  CHECK(oracle_gradient(&s->stream, w, 0.1, answer, &sd) == failure);
-  CHECK(fixture_all_zero(data_dim(s->engine.rows), answer));
-  CHECK_NEAR(ledger_spent(s->memory.ledger) - spent, 0.1, 1e-12);
-  CHECK(s->rows.opened == s->rows.closed);
-}
 
 static void wrong_number_of_rows(void) {
   static const size_t sizes[] = {1, 900, 65 * DATA_BLOCK};

@@ -109,7 +109,7 @@ static void same_as_in_memory(size_t n, size_t chunk, int weighed) {
 static void moved(int weighted) {
   struct pair s;
   struct fixture_coordinates c, other;
-  double w[MOST] = {0.5, -1, 2, 0.1, 0, 3}, answer[2][MOST * MOST];
+  double w[MOST] = {0.5, -1, 2, 0.1, 0, 3};
   int *person = persons_open(&s, 65 * DATA_BLOCK + 77, 5000);
   for (int k = 0; k < 2; k++) {
     ctest_seed(3);
@@ -117,30 +117,10 @@ static void moved(int weighted) {
   }
   CHECK(oracle_move(s.memory.oracle, c.made) == BASE_OK);
   CHECK(oracle_move(&s.stream, other.made) == BASE_OK);
-  size_t dim = data_dim(s.engine.rows);
-  for (int k = 0; k < 2; k++) {
-    struct oracle *o = k == 0 ? s.memory.oracle : &s.stream;
-    CHECK(sums_gradient(oracle_all(o), w, answer[k]) == BASE_OK);
-  }
-  CHECK(memcmp(answer[0], answer[1], dim * sizeof(double)) == 0);
-  for (int k = 0; k < 2; k++) {
-    struct scope *all = oracle_all(k == 0 ? s.memory.oracle : &s.stream);
-    CHECK((weighted ? sums_weighted(all, answer[k]) : sums_hessian(all, w, answer[k])) == BASE_OK);
-  }
-  CHECK(memcmp(answer[0], answer[1], dim * dim * sizeof(double)) == 0);
+  pair_same_moved(&s, weighted, w);
   persons_close(&s, person);
   coordinates_free(c.made);
   coordinates_free(other.made);
-}
-
-/* Charged, not answered. */
-static void check_failed(struct pair *s, int failure) {
-  double w[MOST] = {1, 1, 1}, answer[MOST], sd, spent = ledger_spent(s->memory.ledger);
-  for (size_t j = 0; j < MOST; j++) answer[j] = 1;
-  CHECK(oracle_gradient(&s->stream, w, 0.1, answer, &sd) == failure);
-  CHECK(fixture_all_zero(data_dim(s->engine.rows), answer));
-  CHECK_NEAR(ledger_spent(s->memory.ledger) - spent, 0.1, 1e-12);
-  CHECK(s->rows.opened == s->rows.closed);
 }
 
 /* In the first pass; the next one counts from zero again. */

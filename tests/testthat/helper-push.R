@@ -1,5 +1,14 @@
 # Tables whose database computes sums, and oracles on them.
 
+# Some values are missing or very large.
+frame_with_odd_values <- function() {
+  d <- problem_frame(200)
+  d$a[5] <- NA
+  d$y[9] <- NA
+  d$b[c(11, 12)] <- c(1e308, -1e308)
+  d
+}
+
 # The same table as a source with push-down and as one in chunks.
 push_pair <- function(connection, data, name = "people", levels = levels_of(data), ...) {
   force(connection) # loads its methods

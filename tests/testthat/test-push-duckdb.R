@@ -11,10 +11,7 @@ duckdb_levels <- list(f = c("u", "v", "w"), y = c("no", "yes"))
 
 test_that("DuckDB takes the sums of fits, and rows in chunks", {
   connection <- duckdb_connection()
-  d <- problem_frame(200)
-  d$a[5] <- NA
-  d$y[9] <- NA
-  d$b[c(11, 12)] <- c(1e308, -1e308)
+  d <- frame_with_odd_values()
   expect_same_fits(push_pair(connection, d)$push, d)
   for (tilt in c(0, 0.2)) {
     moved <- function(...) {

@@ -5,10 +5,7 @@ test_that("PostgreSQL takes the sums of every fit, of columns of any type, in a 
   second <- DBI::dbConnect(RPostgres::Postgres(), host = DBI::dbGetInfo(connection)$host, user = "postgres",
                            dbname = "postgres")
   withr::defer(DBI::dbDisconnect(second), priority = "first")
-  d <- problem_frame(200)
-  d$a[5] <- NA
-  d$y[9] <- NA
-  d$b[c(11, 12)] <- c(1e308, -1e308)
+  d <- frame_with_odd_values()
   expect_same_fits(push_pair(connection, d)$push, d)
   for (tilt in c(0, 0.2)) {
     for (radius in list(NULL, 0.8)) {
