@@ -85,7 +85,7 @@ settle_target <- function(target, oracle, alpha, third, call) {
 
 # ---- the method "warm-ridge" ----
 
-# The run of the method "warm-ridge" (method-warm.R): two runs of "ridge" in the same coordinates, on the convex loss
+# The run of the method "warm-ridge" (method-ridge.R): two runs of "ridge" in the same coordinates, on the convex loss
 # and on the job's own, and a run of "opt" that certifies their solution. Each has an oracle of its own, as the losses
 # and the bounds of the rows differ; all charge the job's budget (proofs: warm-ridge).
 

@@ -229,3 +229,134 @@ start_curvature <- function(job, most) {
 # The curvature of the steps over that of the loss. Where there is little noise longer steps reach coefficients far
 # away, such as those of levels that occur with one class only, where the loss has little curvature.
 curvature_factor <- function(job, loss) if (has_slopes(loss)) max(ridge_curvature_factor, job$geometry$cap^-2) else 1
+
+# Losses with several outputs with the method "newton-ridge" (src/method/classes.c): one matrix of rows, and one of the
+# classes' fractions, which are released first. Constants were chosen on synthetic problems:
+# inst/experiments/multinomial.R.
+
+classes_counts <- 0.03         # fraction of the budget for the fractions of the classes
+classes_matrix <- 0.06         # for the weighted matrix
+classes_steps <- 60L
+classes_clip <- 1              # of a record's slopes, whose norm is at most sqrt(2)
+classes_reach <- 8             # time constants of the slowest direction, over those that the noise of one step allows
+classes_least <- 0.6           # least term added to a matrix, over the norm of its noise
+classes_iterate_variance <- 0.5 # largest variance of the predictors of a direction caused by the noise of the iterates,
+classes_iterate_loss <- 0.03   # and largest product of this variance and the curvature of the direction
+classes_tail <- 0.85           # fraction of the iterates whose mean is taken
+classes_trust <- 0.5           # smallest part of a distance that this mean is taken to have gone
+classes_signal <- 2^-5         # smallest standard deviation of the predictors that the solution is shrunk for
+classes_signals <- 9L          # number of such values, each twice the one before
+
+for_classes <- function(method, job) {
+  if (has_classes(job$loss) && !is.null(method$family$weighted)) method$family <- family_classes()
+  method
+}
+
+family_classes <- function() {
+  new_family("newton_ridge", function(method, loss) control_newton_ridge(), classes_options,
+             core = function(control) "classes", check_problem = check_classes,
+             weighted = function(job) classes_gradients(job) / (1 - geometry_share))
+}
+
+# Fractions of a job's budget.
+classes_left <- function() 1 - classes_counts - geometry_share
+classes_gradients <- function(job) {
+  (classes_left() - classes_matrix_share(job)) * (1 - job$control$certificate_share)
+}
+
+classes_matrix_share <- function(job) {
+  if (is.na(job$control$matrix_share)) classes_matrix else job$control$matrix_share * classes_left()
+}
+
+check_classes <- function(job) {
+  refuse <- function(...) {
+    abort("argument", "With the ", job$loss$name, " loss the method \"", job$method$name, "\" ", ...,
+          ": take the method \"newton\".", call = job$call)
+  }
+  if (columns_of(job) == 0L) refuse("needs columns beside the intercept")
+  if (!job$design$intercept) refuse("needs an intercept, which holds the fractions of the classes")
+  if (job$penalty$name != "none") refuse("takes no `penalty`")
+  if (!is.null(job$asked$start)) refuse("starts at the fractions of the classes, which it releases, and has no `start`")
+}
+
+classes_options <- function(job, rho) {
+  control <- job$control
+  list(iterations = if (is.na(control$iterations)) classes_steps else control$iterations,
+       matrix_share = classes_matrix_share(job) / classes_left(), certificate_share = control$certificate_share,
+       confidence = control$confidence, clip = classes_clip, reach = classes_reach, least = classes_least,
+       iterate_variance = classes_iterate_variance,
+       iterate_loss = classes_iterate_loss, tail = classes_tail, trust = classes_trust, signal = classes_signal,
+       signals = classes_signals)
+}
+
+#' Settings of the warm ridge
+#'
+#' For `method = "warm-ridge"` of [dp_sosp()], which `method = "auto"` takes for problems that are not convex: the
+#' sigmoid loss, and logistic losses with [penalty_nonconvex()]. All settings are public: they must not be chosen by
+#' looking at the data.
+#'
+#' From the constant prediction a loss like the sigmoid is nearly flat, because its slope falls where a record is badly
+#' wrong; early gradients say little for their noise. So a run has three parts.
+#' 1. **Start.** `"newton-ridge"` fits the logistic loss, without the penalty, in a geometry, with the rest of the
+#'    budget ([control_newton_ridge()]). A given `start` takes the place of this part.
+#' 2. **Own loss.** With the fraction `own_share` the same method fits the loss itself, from there and in the same
+#'    coordinates: moments and weighted matrix are not released again, the ridge penalty draws towards the start, and
+#'    the quadratic model has the mean second derivative that the loss has for labels which follow the logistic fit. So
+#'    what does not exceed the noise level stays as the logistic fit has it.
+#' 3. **Certificate.** With the fraction `certificate_share` the method `"opt"` ([control_opt()]) begins at this point:
+#'    it certifies a stationary point of second order, or leaves a saddle point along an eigenvector whose eigenvalue
+#'    is surely negative, and goes on from there. The certificate refers to the loss of the mapped rows, without
+#'    weights; with a penalty, which is in the coordinates of the geometry, to rows clipped there.
+#'
+#' All releases are Gaussian. `own_share` is by default 0.5, and less where there is much noise:
+#' see `inst/experiments/warm-rule.R`, which compares the constants with others on synthetic problems.
+#'
+#' @inheritParams control_newton_ridge
+#' @param iterations Number of steps of each of the first two parts, a whole number of at least 1; `NULL`: 70 for at
+#'   most 10,000 records, else 160.
+#' @param own_share Fraction of the budget of the first two parts for the second, from 0 to 1; `NULL`: by the noise.
+#' @param matrix_share Fraction of the first part's budget for the matrix, in (0, 1); `NULL`: 0.06 for at most 10,000
+#'   records, else 0.03.
+#' @param certificate_share Fraction of the budget for the third part, in (0, 1).
+#' @return An object of class `dp_control_warm_ridge`, a list of these settings, for the argument `control` of
+#'   [dp_sosp()].
+#' @section Errors: `dpsosp_error_argument` for a setting that is out of its range or unknown, and in [dp_sosp()] for
+#'   one that its method does not take, for a convex problem, for `geometry = "none"` and for a model without columns.
+#' @references Lowy, Ullman and Wright (2024), How to make the gradients small privately, for the warm start; Gao and
+#'   Wright (2023) for the last part.
+#' @seealso [dp_sosp()], [control_newton_ridge()], [control_opt()].
+#' @examples
+#' control_warm_ridge(own_share = 0.3)
+#' dp_sosp(cover ~ elevation + slope, covertype[1:3000, ], eps = 1, delta = 1e-6, loss = "sigmoid",
+#'         bounds = list(elevation = c(1850, 3900), slope = c(0, 66)))
+#' @export
+control_warm_ridge <- function(iterations = NULL, own_share = NULL, matrix_share = NULL, certificate_share = 0.05,
+                               confidence = 0.95, ...) {
+  call <- sys.call()
+  check_dots(call)
+  ridge <- control_newton_ridge(iterations, matrix_share, certificate_share, confidence)
+  own <- if (is.null(own_share)) NA_real_ else check_number(own_share, "own_share", 0, 1, open = FALSE, call = call)
+  structure(class = c("dp_control_warm_ridge", "dp_control"), c(unclass(ridge), list(own_share = own)))
+}
+
+family_warm_ridge <- function() {
+  new_family("warm_ridge", function(method, loss) control_warm_ridge(), ridge_options,
+             check_problem = check_warm, constant = function(job) start_coarse,
+             weighted = function(job) (1 - job$control$certificate_share) * (1 - ridge_control(job)$matrix_share))
+}
+
+is_warm <- function(method) method$family$name == "warm_ridge"
+
+check_warm <- function(job) {
+  if (columns_of(job) > 0L) return(invisible())
+  abort("argument", "The method \"", job$method$name, "\" needs columns beside the intercept: take the method ",
+        "\"2opt-ls\".", call = job$call)
+}
+
+# inst/experiments/warm-rule.R compares these with others on synthetic problems.
+warm_share <- 0.5     # fraction of the budget of both runs for that on the own loss,
+warm_noise <- 0.03    # if d / (n mu) is at most this, else none
+warm_signals <- 6L    # number of standard deviations of the predictors that its solution is shrunk for
+warm_weight <- 0.3    # part of the way from the first solution to the second
+warm_looks <- 20      # most iterations of the run that certifies the solution
+warm_variance <- 0.01 # smallest variance of the predictors for the mean curvature

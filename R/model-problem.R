@@ -1,8 +1,8 @@
 # Problems: what a fit minimises, from the data in any of three forms. A problem is a list of
 #   n, loss, response  number of records or, where they belong to persons, of persons, loss, how the response is coded
 #               (loss-response.R)
-#   persons     with an id the name of its column, and the largest number of records of a person (design-persons.R)
-#   model       a network (model-layers.R), or NULL: a linear model
+#   persons     with an id the name of its column, and the largest number of records of a person (design-rows.R)
+#   model       a network (model-network.R), or NULL: a linear model
 #   design      how columns become rows and the solution coefficients: for a formula (design-columns.R) or a matrix
 #               (below)
 #   streamed    do the rows come in chunks?

@@ -175,7 +175,7 @@ coef.dp_oracle <- function(object, w, ...) {
 }
 
 # records: rows (see design-rows.R), y and, with weights or offsets, weighing (design-records.R), with an id persons
-# (design-persons.R). For rows that come in chunks or have workers: a feed and n (source-stream.R), and the rows of an
+# (design-rows.R). For rows that come in chunks or have workers: a feed and n (source-stream.R), and the rows of an
 # empty chunk; cache, held and clock (source-stream.R); a network.
 new_oracle <- function(records, loss, budget, radius, intercept, neighbours, noise) {
   create <- if (is.null(records$feed)) create_of_rows else create_of_feed
@@ -194,7 +194,7 @@ plain_oracle <- function(job, records = job$records(job), loss = path_loss(job))
   new_oracle(records, loss, job$budget, job$design$radius, job$design$intercept, job$neighbours, job$noise)
 }
 
-# A method may begin with another loss than its job's (method-residual.R, method-warm.R).
+# A method may begin with another loss than its job's (method-residual.R, method-ridge.R).
 path_loss <- function(job) job$method$loss %||% job$loss
 
 # Of the responses alone.

@@ -170,3 +170,203 @@ refusal_of <- function(why) {
 
 #' @exportS3Method generics::tidy
 tidy.dp_network <- function(x, ...) absent(no_weight)
+
+# The engine "dpsosp" of parsnip's models, registered when parsnip is loaded.
+
+#' Fits through parsnip
+#'
+#' With the package parsnip, `"dpsosp"` is an engine of `logistic_reg()`, `multinom_reg()`, `linear_reg()` and
+#' `poisson_reg()`. Arguments of [dp_sosp()] are arguments of `set_engine()`, such as `eps`, `delta`, `bounds`, `method`
+#' or `control`.
+#'
+#' * `logistic_reg()`: a response of two levels. `multinom_reg()`: a factor with more levels ([loss_multinomial()]).
+#' * `linear_reg()`: squared error; `loss = loss_squared(response = c(lower, upper))` declares the bounds of the
+#'   response, which are found otherwise. `poisson_reg()` takes the largest count, `loss = loss_poisson(max)`, or finds
+#'   it.
+#'
+#' The argument `penalty` of these models, a number, is the lambda of [penalty_ridge()] (0: no penalty), whose scale is
+#' not that of the engine `"glmnet"`; methods and losses that take no penalty refuse it. A `mixture` other than 0 is
+#' refused, as there is no lasso. Both are left out by default.
+#'
+#' Types of prediction are `"class"` and `"prob"`, or `"numeric"`; `"raw"` is the linear predictor. `"conf_int"` and,
+#' with squared error, `"pred_int"` need a fit with intervals (`inference = "sandwich"`); of two classes they are
+#' intervals of the probabilities. `extract_fit_engine()` gives the fit of class `dp_sosp`.
+#'
+#' # What is private
+#' The engine's fit is private, as [dp_sosp()] says. What comes before and after it is not.
+#'
+#' **A step of a recipe that learns from the records breaks the guarantee.** `step_normalize()`, `step_range()` and
+#' `step_impute_mean()` keep exact means or ends of the training records, and predict with them; text that becomes a
+#' factor keeps all its values as levels. Leave such steps out: declare `bounds` and levels, and dpsosp scales the
+#' columns itself, at no cost. The engine warns (`dpsosp_warning_recipe`) where the recipe of a workflow has a step
+#' that is not known to work row by row; a recipe that you `prep()` and `bake()` yourself is not seen.
+#'
+#' **`bounds` are those of the columns that the engine gets**: after a step that shifts or scales a column, its bounds
+#' on the original scale are wrong, and the fit is poor or says nothing. `bounds = "private"` finds the right ones
+#' whatever the steps are.
+#'
+#' **Each fit spends its budget anew.** `fit_resamples()`, `tune_grid()` and every further `fit()` to the same records
+#' add up: k fits of one budget with Gaussian releases cost as much as one of \eqn{\sqrt k}{sqrt(k)} times the `mu`
+#' ([dp_convert()]). A message says so once in a session (`dpsosp_message_parsnip`). The metrics that they compute are
+#' exact, which no budget pays for. [dp_tune()] chooses among settings for one budget, [dp_evaluate()] releases
+#' metrics.
+#'
+#' # A workflow holds the training records
+#' **Never publish or share a workflow as it is.** The engine's fit holds no record, but the workflow around it keeps
+#' all of them (`flow$pre$mold`, `recipe$template`), and so may environments of formulas, steps and arguments.
+#'
+#' `workflows::extract_fit_engine(flow)` is the fit alone, without records. It may be published if no step before it
+#' learned from them, and predicts from columns as they come out of the preprocessor.
+#'
+#' A workflow that predicts without its records is made by the package butcher and two lines more, for the arguments of
+#' the engine, whose environments butcher leaves (`bundle::bundle()` removes nothing):
+#' ```
+#' published <- butcher::butcher(flow)
+#' published$fit$actions$model$spec <- NULL
+#' published$fit$fit$spec[["eng_args"]] <- published$fit$fit$spec$method$fit["args"] <- NULL
+#' ```
+#' What a recipe learned stays in it, such as means of `step_normalize()` and values of text columns.
+#'
+#' @param formula,data,... As in [dp_sosp()].
+#' @param penalty A number, the lambda of [penalty_ridge()], or a penalty.
+#' @param mixture `NULL` or 0. `fit()` calls `dp_sosp_engine()`, which no one else needs.
+#' @return `dp_sosp_engine()`: what [dp_sosp()] returns.
+#' @section Errors: Those of [dp_sosp()], raised by `fit()`.
+#'
+#' @examplesIf requireNamespace("workflows", quietly = TRUE) && requireNamespace("yardstick", quietly = TRUE)
+#' library(parsnip)
+#' held_out <- seq(5, nrow(covertype), by = 5)
+#' spec <- logistic_reg() |>
+#'   set_engine("dpsosp", eps = 1, delta = 1e-6, bounds = list(elevation = c(1850, 3900)))
+#' flow <- workflows::workflow(cover ~ elevation + wilderness, spec) |>
+#'   fit(covertype[-held_out, ])
+#' predicted <- augment(flow, covertype[held_out, ])
+#' # These metrics are exact, so not private; covertype is public.
+#' # For private records use dp_evaluate().
+#' yardstick::accuracy(predicted, cover, .pred_class)
+#' yardstick::mn_log_loss(predicted, cover, names(predicted)[2])
+#' workflows::extract_fit_engine(flow)
+#' @seealso [dp_evaluate()], [dp_tune()]
+#' @name dp_sosp-parsnip
+NULL
+
+# default: the loss if none is given.
+engine_models <- list(
+  logistic_reg = list(mode = "classification", default = list()),
+  multinom_reg = list(mode = "classification", default = list()),
+  linear_reg = list(mode = "regression", default = list(loss = "squared")),
+  poisson_reg = list(mode = "regression", default = list(loss = "poisson"))
+)
+
+register_engines <- function() {
+  for (model in names(engine_models)) {
+    if ("dpsosp" %in% parsnip::get_from_env(model)$engine) next
+    register_engine(model, engine_models[[model]]$mode, engine_models[[model]]$default)
+  }
+}
+
+register_engine <- function(model, mode, default) {
+  parsnip::set_model_engine(model, mode, "dpsosp")
+  parsnip::set_dependency(model, "dpsosp", "dpsosp", mode)
+  parsnip::set_fit(model, mode, "dpsosp", list(
+    interface = "formula", protect = c("formula", "data"), func = c(pkg = "dpsosp", fun = "dp_sosp_engine"),
+    defaults = default
+  ))
+  # Columns are passed as they are: their levels and ranges are declared.
+  parsnip::set_encoding(model, mode, "dpsosp", list(predictor_indicators = "none", compute_intercept = FALSE,
+                                                    remove_intercept = FALSE, allow_sparse_x = FALSE))
+  for (argument in c("penalty", "mixture")) {
+    parsnip::set_model_arg(model, "dpsosp", argument, argument, list(pkg = "dials", fun = argument), FALSE)
+  }
+  types <- if (mode == "regression") c(numeric = "response") else c(class = "class", prob = "response")
+  types <- c(types, raw = "link")
+  for (type in names(types)) {
+    parsnip::set_pred(model, mode, "dpsosp", type, list(
+      pre = NULL, post = if (type == "prob") engine_probabilities, func = c(fun = "predict"),
+      args = list(object = quote(object$fit), newdata = quote(new_data), type = types[[type]])
+    ))
+  }
+  for (interval in if (mode == "regression") c("confidence", "prediction") else "confidence") {
+    parsnip::set_pred(model, mode, "dpsosp", c(confidence = "conf_int", prediction = "pred_int")[[interval]], list(
+      pre = NULL, post = engine_interval, func = c(fun = "predict"),
+      args = list(object = quote(object$fit), newdata = quote(new_data), type = "response", interval = interval,
+                  level = quote(level))
+    ))
+  }
+}
+
+# The ends of intervals. Those of the first of two classes follow from those of the second.
+engine_interval <- function(result, object) {
+  ends <- as.data.frame(result[, c("lwr", "upr")])
+  if (is.null(object$lvl)) return(stats::setNames(ends, c(".pred_lower", ".pred_upper")))
+  both <- cbind(1 - ends[[2]], 1 - ends[[1]], ends)
+  stats::setNames(both, paste0(c(".pred_lower_", ".pred_upper_"), rep(object$lvl, each = 2)))
+}
+
+# A column for each class, in the order of the levels.
+engine_probabilities <- function(result, object) {
+  if (!is.matrix(result)) result <- cbind(1 - result, result)
+  stats::setNames(as.data.frame(result), object$lvl)
+}
+
+# ---- what the engine calls ----
+
+#' @rdname dp_sosp-parsnip
+#' @export
+dp_sosp_engine <- function(formula, data, penalty = NULL, mixture = NULL, ...) {
+  warn_recipe(current_recipe())
+  call <- match.call(expand.dots = FALSE)
+  call <- as.call(c(quote(dpsosp::dp_sosp), as.list(call)[intersect(names(call), c("formula", "data"))], call$...))
+  call$penalty <- engine_penalty(penalty, mixture)
+  fit <- eval(call, parent.frame())
+  inform_engine(fit$privacy)
+  fit
+}
+
+# A penalty, or NULL: none was asked for.
+engine_penalty <- function(penalty, mixture) {
+  if (!is.null(mixture) && !identical(as.double(mixture), 0)) {
+    abort("argument", "`mixture` must be 0, which is a ridge: there is no lasso.", call = NULL)
+  }
+  if (is.null(penalty) || inherits(penalty, "dp_penalty")) return(penalty)
+  penalty <- check_number(penalty, "penalty", 0, open = FALSE, call = NULL)
+  if (penalty > 0) penalty_ridge(penalty) else penalty_none()
+}
+
+# parsnip passes names and data only, so the recipe is that of the workflow whose fit() is running, or NULL.
+current_recipe <- function() {
+  for (k in seq_len(sys.nframe())) {
+    if (environmentName(topenv(environment(sys.function(k)))) != "workflows") next
+    flow <- sys.frame(k)$workflow
+    if (inherits(flow, "workflow")) return(flow$pre$actions$recipe$recipe)
+  }
+}
+
+# Steps that compute each row from this row and constants.
+row_steps <- paste0("step_", c(
+  "bin2factor", "date", "dummy", "factor2string", "hyperbolic", "intercept", "inverse", "invlogit", "log", "logit",
+  "mutate", "novel", "num2factor", "ordinalscore", "ratio", "regex", "relevel", "rename", "rm", "select", "sqrt",
+  "time", "unknown", "unorder"
+))
+
+# Classes of steps are public.
+warn_recipe <- function(recipe) {
+  learning <- setdiff(vapply(recipe$steps, function(step) class(step)[1], ""), row_steps)
+  if (length(learning) == 0L) return(invisible())
+  warn("recipe", "The recipe has steps that may learn from the records, which no budget pays for: ",
+       first_of(learning), ". The guarantee of the fit does not hold for the workflow. And `bounds` must be those of ",
+       "the columns after these steps. Leave the steps out: dpsosp scales columns itself, see ",
+       "`?\"dp_sosp-parsnip\"`.", call = NULL)
+}
+
+told <- new.env(parent = emptyenv())
+
+inform_engine <- function(privacy, fits = 10) {
+  if (isTRUE(told$engine) || !is.null(privacy$shared)) return(invisible())
+  told$engine <- TRUE
+  gaussian <- privacy$accountant == "gdp"
+  eps <- if (gaussian) eps_of(privacy, fits * privacy$rho) else fits * privacy$eps
+  inform("parsnip", "Each fit spends its budget anew, also for resamples and in a grid: ", fits, " fits to the same ",
+         "records as this one have ", guarantee_text(eps, if (gaussian) privacy$delta else fits * privacy$delta),
+         " in sum. `dp_tune()` chooses among settings for one budget. (This is said once in a session.)")
+}

@@ -437,12 +437,10 @@ sql_rules <- list(
     new_node("truth", sprintf("(%s IS NULL)", x$sql), list(x))
   },
   "%in%" = in_set, ifelse = choice, pmin = extreme("<"), pmax = extreme(">"),
-  abs = of_number("ABS(%1$s)"),
-  sign = of_number("CASE WHEN %1$s <> 0 THEN %1$s / ABS(%1$s) ELSE %1$s END"),
+  abs = of_number("ABS(%1$s)"), sign = of_number("CASE WHEN %1$s <> 0 THEN %1$s / ABS(%1$s) ELSE %1$s END"),
   sqrt = of_number("CASE WHEN %1$s >= 0 THEN SQRT(%1$s) END"),
   exp = of_number("CASE WHEN %1$s < -69e1 THEN 0e0 WHEN %1$s <= 69e1 THEN EXP(%1$s) END"),
-  log = logarithm,
-  log2 = function(made, e, x) logarithm(made, e, x, 2),
+  log = logarithm, log2 = function(made, e, x) logarithm(made, e, x, 2),
   log10 = function(made, e, x) logarithm(made, e, x, 10),
   # Division by the rounded difference cancels the rounding error of 1 + x.
   log1p = of_number(paste("CASE WHEN 1e0 + %1$s = 1e0 THEN %1$s WHEN %1$s > -1e0 THEN {log}(1e0 + %1$s) /",

@@ -1,6 +1,6 @@
-# Writes R/model-features-constants.R: mean and standard deviation of the square root of a feature, by the kind of its
-# channel, over synthetic images of random ellipses and boxes that cover each other. Run at the top of the repository,
-# after INSTALL=1 dev/build.sh:
+# Prints scattering_constants of R/model-features.R: mean and standard deviation of the square root of a feature, by the
+# kind of its channel, over synthetic images of random ellipses and boxes that cover each other. Run at the top of the
+# repository, after INSTALL=1 dev/build.sh:
 #   Rscript data-raw/features.R
 
 library(dpsosp, lib.loc = "build/lib")
@@ -40,10 +40,8 @@ constants <- vapply(split(seq_along(kind), kind), function(j) c(mean(features[, 
 
 numbers <- function(x) paste(formatC(x, digits = 4, format = "f"), collapse = ", ")
 writeLines(c(
-  "# Written by data-raw/features.R: mean and standard deviation of the square root of a feature on synthetic images: of",
-  "# the local mean, of fine and of coarse wavelets, of two of them with angles of 0, 22.5, 45, 67.5 and 90 degrees.",
   "scattering_constants <- list(",
   paste0("  centre = c(", numbers(constants[1, ]), "),"),
   paste0("  scale = c(", numbers(constants[2, ]), ")"),
   ")"
-), "R/model-features-constants.R")
+))

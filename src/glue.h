@@ -29,7 +29,7 @@ enum oracle_neighbours arg_neighbours(SEXP x);
 /* Source of randomness: TRUE is R's generator (draws only between glue_answer_begin() and _end()). */
 const struct base_entropy *arg_entropy(SEXP reproducible);
 
-/* Before the core runs: no more threads than R/check-progress.R says; an R error when the option is wrong. */
+/* Before the core runs: no more threads than R/check-arguments.R says; an R error when the option is wrong. */
 void glue_limit_threads(void);
 
 /* Interrupts stop the core; callback(done, total), or NULL, shows progress until glue_host_end(). */

@@ -1,5 +1,5 @@
 /* Networks: their oracles, sizes and predictions. A network in R is list(input, bounds, type, outputs, size, stride,
- * padding, activation, classes), the six in the middle with an entry for each layer (R/model-layers.R). */
+ * padding, activation, classes), the six in the middle with an entry for each layer (R/model-network.R). */
 #include "ffi.h"
 #include "r_data.h"
 

@@ -4,7 +4,7 @@
 # compares the methods on synthetic problems and on data of the package modeldata, with SEEDS (2) seeds, and with
 # COVERTYPE, the file covertype.rds of the whole data set, on 20,000 records of its seven classes.
 #   Rscript multinomial.R --constants RESULTS.csv [SEEDS]
-# compares the constants of R/method-classes.R with others, on the synthetic problems only. A row that is already in
+# compares the constants of R/method-ridge.R with others, on the synthetic problems only. A row that is already in
 # the results is not computed again. constant: excess of the fractions of the classes. one against rest: a logistic fit
 # for each class, in its default method, whose budgets together have the same mu.
 suppressMessages(library(dpsosp))

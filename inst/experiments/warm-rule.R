@@ -1,6 +1,6 @@
 # How should "warm-ridge" divide its budget between the logistic and the sigmoid loss, and how far should the solution
 # go from the first to the second? SYNTHETIC problems (synthetic.R), replace-one, delta = 1/n^2: the constants of
-# R/method-warm.R compared with others, and the logistic loss with "auto".
+# R/method-ridge.R compared with others, and the logistic loss with "auto".
 #   Rscript warm-rule.R RESULTS.csv [SEEDS]      2 by default
 # Settings are paired: with the same seed they have the same data, and noise from the same state of the generator. Then:
 #   Rscript warm-rule.R --summary RESULTS.csv
