@@ -132,6 +132,11 @@ raise_restored <- function(kind) {
         "A privacy budget lives in one R session: create it anew and account for what was spent.", call = NULL)
 }
 
+# For an oracle of a source, whose rows are freed with the fit that made it.
+raise_closed <- function(kind) {
+  abort("closed", "This ", kind, " belonged to a fit that has ended, and its rows were freed.", call = NULL)
+}
+
 sentence <- function(x) paste0(toupper(substr(x, 1, 1)), substring(x, 2), ".")
 
 `%||%` <- function(x, y) if (is.null(x)) y else x
@@ -176,11 +181,18 @@ is_empty <- function(x) identical(x, quote(expr = )) # nolint
 
 scrub <- function(x) {
   if (is.call(x)) {
-    parts <- as.list(x)
-    empty <- vapply(parts, is_empty, NA)
-    parts[!empty] <- lapply(parts[!empty], scrub)
-    return(as.call(parts))
+    # Behind the arguments and the body of a function there may be its source text.
+    if (identical(x[[1]], quote(`function`))) x <- x[1:3]
+    return(as.call(scrub_parts(x)))
   }
+  if (is.pairlist(x)) return(as.pairlist(scrub_parts(x)))
   if (is.symbol(x)) return(x)
   if (is.atomic(x) && length(x) == 1L) as.vector(x) else quote(...)
+}
+
+scrub_parts <- function(x) {
+  parts <- as.list(x)
+  empty <- vapply(parts, is_empty, NA)
+  parts[!empty] <- lapply(parts[!empty], scrub)
+  parts
 }

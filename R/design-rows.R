@@ -230,8 +230,8 @@ id_key <- function(id, call) {
 max_records <- 2^20
 check_record_limit <- function(records, call) check_count(records, "records", 1, call, max_records)
 
-# The shares of rows of which none is null yet, as in data_shares() (src/data/data.h).
-raw_shares <- function(persons) floor(max_records / tabulate(persons$code, persons$n))[persons$code] / max_records
+# The shares of rows of which none is null yet (data_shares() in src/data/data.h).
+raw_shares <- function(persons) .Call(ffi_person_shares, persons_core(persons))
 
 # What the core takes (src/r_data.h); NULL without persons.
 persons_core <- function(persons) persons[c("code", "n", "most")]

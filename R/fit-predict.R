@@ -57,6 +57,10 @@ family.dp_sosp <- function(object, ...) {
   absent(paste("The", loss_name(loss), "loss belongs to no family of `glm()`."), sys.call())
 }
 
+#' @rdname dp_network-methods
+#' @export
+family.dp_network <- family.dp_sosp
+
 # ---- terms ----
 
 # The parts of the linear predictor: a matrix with a column for each term. Smooths are centred in the released masses.

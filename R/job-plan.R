@@ -5,6 +5,10 @@
 
 # ---- columns ----
 
+# What is taken where nothing else is known: variances of columns on [-1, 1], the mean curvature of the logistic loss,
+# the change of the predictor over half of the range of a column.
+typical <- list(variance = 0.1, curvature = 0.14, effect = 0.7)
+
 # design: columns, as from design_columns(), predictors, if there are expressions, intercept and radius; shares: by
 # factor, the fractions of all its levels; variance: of the mapped numeric columns. second: E aa' for a mapped row a
 # divided by the radius. Columns are independent except for indicators of the same factor.
@@ -341,9 +345,6 @@ plan_target <- function(s) {
 
 resolve_least <- 0.5  # a smaller fraction of the coefficients is told
 resolve_most <- 200L  # coefficients; plans of more take too long
-resolve_variance <- 0.1    # the defaults of dp_plan()
-resolve_curvature <- 0.14
-resolve_effect <- 0.7
 
 tell_unresolved <- function(job) {
   plan <- resolve_plan(job)
@@ -381,10 +382,10 @@ resolve_plan <- function(job) {
   shares <- lapply(design$levels, function(levels) {
     stats::setNames(rep(1 / length(levels), length(levels)), levels)
   })
-  variance <- rep(resolve_variance, sum(design$columns$kind == "numeric"))
+  variance <- rep(typical$variance, sum(design$columns$kind == "numeric"))
   list(n = job$n, eps = eps, delta = job$asked$delta %||% job$asked$budget$delta, method = plan_intervals_of,
-       inference = TRUE, loss = job$loss, neighbours = job$neighbours, curvature = resolve_curvature,
-       effect = resolve_effect, frame = plan_frame(design, shares, variance))
+       inference = TRUE, loss = job$loss, neighbours = job$neighbours, curvature = typical$curvature,
+       effect = typical$effect, frame = plan_frame(design, shares, variance))
 }
 
 # The eps that the fit will spend, or NULL for a budget of another accountant than the plan's.

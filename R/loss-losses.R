@@ -254,9 +254,9 @@ has_bounded_response <- function(loss) identical(loss$response_kind, "bounded")
 has_counts <- function(loss) identical(loss$response_kind, "count")
 
 # loss: a loss, its name, or NULL for the default loss of the response y, called name; intercept: does the problem have
-# one? implied: may a numeric response imply the logistic loss?
-check_loss <- function(loss, intercept, call = sys.call(-1), y = NULL, name = "y", implied = FALSE) {
-  if (is.null(loss)) return(default_loss(y, name, implied, call))
+# one? implied: may a numeric response imply the logistic loss? bounded: must its slope be (check_bounded_slope())?
+check_loss <- function(loss, intercept, call = sys.call(-1), y = NULL, name = "y", implied = FALSE, bounded = FALSE) {
+  if (is.null(loss)) return(default_loss(y, name, implied, bounded, call))
   if (inherits(loss, "dp_loss")) return(check_huber_c(scale_loss(loss, intercept), intercept, call))
   named <- losses()
   family <- if (!is.character(loss) || !all(loss %in% names(named))) loss_instead(loss)
@@ -280,17 +280,18 @@ loss_instead <- function(loss) {
 
 # The default depends on the type and the declared levels only. Which kind of numbers a numeric response has, its values
 # alone would tell.
-default_loss <- function(y, name, implied, call) {
+default_loss <- function(y, name, implied, bounded, call) {
   if (is.factor(y) && nlevels(y) > 2L) return(loss_multinomial())
-  if (!implied && identical(column_kind(y), "numeric")) abort("argument", numeric_advice(name), call = call)
+  if (!implied && identical(column_kind(y), "numeric")) abort("argument", numeric_advice(name, bounded), call = call)
   loss_logistic()
 }
 
-numeric_advice <- function(name) {
-  paste0("`", name, "` is numeric, and its values are private: say what they are by `loss`, one of\n",
-         "  loss = \"logistic\"                  # `", name, "` is 1 for one class and 0 (or -1) for the other\n",
-         "  loss = \"squared\"                   # `", name, "` is a quantity\n",
-         "  loss = \"poisson\"                   # `", name, "` is a count")
+numeric_advice <- function(name, bounded) {
+  losses <- if (bounded) c("loss_huber(c(lower, upper))", "loss_poisson(max)") else c("\"squared\"", "\"poisson\"")
+  means <- paste0("`", name, "` is ", c("1 for one class and 0 (or -1) for the other", "a quantity", "a count"))
+  lines <- paste0("  loss = ", formatC(c("\"logistic\"", losses), width = -28), "# ", means)
+  paste(c(paste0("`", name, "` is numeric, and its values are private: say what they are by `loss`, one of"), lines),
+        collapse = "\n")
 }
 
 # Losses without required arguments, which may be given by name.
@@ -350,14 +351,14 @@ residual_loss <- function(loss) if (is_huber(loss)) loss_squared()
 has_unbounded_slope <- function(loss) loss$name == "squared"
 
 # Refuses it, and counts without a bound, by which their slope is divided.
-check_bounded_slope <- function(loss, what, call) {
+check_bounded_slope <- function(loss, what, call, else_method = TRUE) {
   if (has_unbounded_slope(loss)) {
     abort("argument", what, " a loss whose slope is bounded, and that of the ", loss$name, " loss is not: take ",
-          "`loss_huber()`, or the method \"newton-ridge\".", call = call)
+          "`loss_huber()`", if (else_method) ", or the method \"newton-ridge\"", ".", call = call)
   }
   if (loss$name == "poisson" && is.null(loss$response)) {
-    abort("argument", what, " a public bound of the counts: take `loss_poisson(max)`, or the method \"newton-ridge\", ",
-          "which finds one.", call = call)
+    abort("argument", what, " a public bound of the counts: take `loss_poisson(max)`",
+          if (else_method) ", or the method \"newton-ridge\", which finds one", ".", call = call)
   }
   if (is_huber(loss)) check_fixed_c(loss, what, call)
 }

@@ -38,7 +38,8 @@ refuse_time <- function(y, name, call) {
 # The labels are 0 and 1 even if the codes are -1 and 1, as no value is read to find out.
 numeric_labels <- function(name) {
   inform("response", "`", name, "` is numeric: 1 is one class, 0 and -1 are the other, and any other value makes its ",
-         "row a null record. For other codes use a factor or a logical response, for a regression `loss_huber()`")
+         "row a null record. For other codes use a factor or a logical response, for a regression `loss_squared()`, ",
+         "`loss_huber()` or `loss_poisson()`")
   c(0, 1)
 }
 

@@ -9,8 +9,8 @@
 network_array <- function(x, y, model, loss, bounds, weights, call) {
   check_model(model, call)
   if (missing(y)) abort("argument", "`y` is missing: give one response per record of `x`.", call = call)
-  loss <- check_loss(loss, TRUE, call, y)
-  check_bounded_slope(loss, "A network needs", call)
+  loss <- check_loss(loss, TRUE, call, y, bounded = TRUE)
+  check_bounded_slope(loss, "A network needs", call, FALSE)
   inputs <- network_inputs(x, model, bounds, call)
   response <- response_template(y, "y", call, loss)
   if (length(y) != inputs$n) {
@@ -35,8 +35,8 @@ network_formula <- function(formula, data, model, loss, bounds, extras, call) {
           "their response, `dp_sosp(x, y, model = )`, in place of a formula.", call = call)
   }
   make <- if (sourced) problem_source else problem_formula
-  problem <- make(formula, data, loss, bounds, NULL, extras, call)
-  check_bounded_slope(problem$loss, "A network needs", call)
+  problem <- make(formula, data, loss, bounds, NULL, extras, call, bounded = TRUE)
+  check_bounded_slope(problem$loss, "A network needs", call, FALSE)
   if (length(problem$design$offset) > 0L) {
     abort("argument", "An offset() does not go with `model`, only with the linear model: give its column as an input.",
           call = call)

@@ -23,13 +23,14 @@
 # The argument of the functions is the job made from the problem (job-stages.R), whose design may have more ranges. Only
 # these functions hold the data.
 
-# implied: see check_loss().
-problem_formula <- function(formula, data, loss, bounds, radius, extras, call, implied = FALSE, persons = NULL) {
+# implied, bounded: see check_loss().
+problem_formula <- function(formula, data, loss, bounds, radius, extras, call, implied = FALSE, persons = NULL,
+                            bounded = FALSE) {
   data <- persons_frame(data, persons)
   design <- design_template(formula, data, bounds, radius, call, frame = deparse1(call$data), extras)
   check_rows(nrow(data), call)
   y <- design_response(design, data, call = call)
-  loss <- check_loss(loss, design$intercept, call, y, design$response, implied)
+  loss <- check_loss(loss, design$intercept, call, y, design$response, implied, bounded)
   check_offset(loss, length(design$offset) > 0L, call)
   response <- response_template(y, design$response, call, loss)
   of_rows <- function(data, y) {
@@ -50,11 +51,11 @@ problem_formula <- function(formula, data, loss, bounds, radius, extras, call, i
   of_persons(of_rows(data, y), persons)
 }
 
-problem_source <- function(formula, source, loss, bounds, radius, extras, call, implied = FALSE) {
+problem_source <- function(formula, source, loss, bounds, radius, extras, call, implied = FALSE, bounded = FALSE) {
   design <- design_template(formula, predictor_schema(source), bounds, radius, call, frame = NULL, extras)
   check_rows(source$n, call)
   y <- design_response(design, source$schema, call = call)
-  loss <- check_loss(loss, design$intercept, call, y, design$response, implied)
+  loss <- check_loss(loss, design$intercept, call, y, design$response, implied, bounded)
   check_offset(loss, length(design$offset) > 0L, call)
   response <- response_template(y, design$response, call, loss)
   if (!is.null(source$push)) check_pushed(source$push, design, response, call)

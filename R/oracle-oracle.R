@@ -21,6 +21,8 @@
 #' With a formula and a data frame the oracle maps the columns as [dp_sosp()] does, from ranges that `bounds` declares
 #' for all of them, and `coef(oracle, w)` has the coefficients `w` on the original scale.
 #'
+#' Every release is about all records. Batches, on which releases cost less, are drawn by methods of [dp_sosp()] alone.
+#'
 #' @param x A formula, whose columns `y` then has. Or a numeric matrix, one row per record; it is not copied. Or a
 #'   sparse `dgCMatrix` of the package Matrix, whose entries are copied; time and memory are then proportional to their
 #'   number. Or a source from [dp_source()], all of whose columns except `y` are then those of the matrix.
@@ -101,8 +103,8 @@ dp_oracle <- function(x, y, loss = NULL, budget, radius, intercept = TRUE, neigh
   intercept <- check_flag(intercept, "intercept", call)
   response <- if (streamed) x$schema[[y]] else y
   name <- if (streamed) y else "y"
-  loss <- check_loss(loss, intercept, call, response, name)
-  check_bounded_slope(loss, "An oracle needs", call)
+  loss <- check_loss(loss, intercept, call, response, name, bounded = TRUE)
+  check_bounded_slope(loss, "An oracle needs", call, FALSE)
   neighbours <- check_oracle_budget(if (!missing(budget)) budget, neighbours, call)
   if (missing(radius)) abort("argument", radius_advice, call = call)
   template <- response_template(response, name, call, loss)
@@ -133,6 +135,11 @@ check_oracle_budget <- function(budget, neighbours, call) {
 
 # As problem_formula() and plain_oracle(), with ranges that are declared, as nothing is released here.
 oracle_formula <- function(formula, data, loss, budget, radius, bounds, neighbours, noise, storage, call) {
+  if (!is.data.frame(data)) {
+    abort("argument", "With a formula `y` must be a data frame, not ", describe_column(data), ".",
+          if (is_source(data, "y", call)) " A source takes the place of a matrix: it is `x`, its response's name `y`.",
+          call = call)
+  }
   check_data(data, "y", call)
   design <- refuse_smooths(design_template(formula, data, bounds %||% list(), radius, call, frame = deparse1(call$y)),
                            "An oracle", call)
@@ -143,9 +150,9 @@ oracle_formula <- function(formula, data, loss, budget, radius, bounds, neighbou
   }
   check_rows(nrow(data), call)
   y <- design_response(design, data, call = call)
-  loss <- check_loss(loss, design$intercept, call, y, design$response)
+  loss <- check_loss(loss, design$intercept, call, y, design$response, bounded = TRUE)
   check_offset(loss, length(design$offset) > 0L, call)
-  check_bounded_slope(loss, "An oracle needs", call)
+  check_bounded_slope(loss, "An oracle needs", call, FALSE)
   neighbours <- check_oracle_budget(budget, neighbours, call)
   response <- response_template(y, design$response, call, loss)
   storage <- check_choice(storage, storage_known, "storage", call)

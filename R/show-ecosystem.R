@@ -185,12 +185,14 @@ tidy.dp_network <- function(x, ...) absent(no_weight)
 #'   it.
 #'
 #' The argument `penalty` of these models, a number, is the lambda of [penalty_ridge()] (0: no penalty), whose scale is
-#' not that of the engine `"glmnet"`; methods and losses that take no penalty refuse it. A `mixture` other than 0 is
-#' refused, as there is no lasso. Both are left out by default.
+#' not that of the engine `"glmnet"`. A fit by squared error, the default of `linear_reg()`, chooses its ridge itself
+#' and refuses a `penalty` above 0; so do other methods and losses that take none. A `mixture` other than 0 is refused,
+#' as there is no lasso. Both are left out by default.
 #'
 #' Types of prediction are `"class"` and `"prob"`, or `"numeric"`; `"raw"` is the linear predictor. `"conf_int"` and,
 #' with squared error, `"pred_int"` need a fit with intervals (`inference = "sandwich"`); of two classes they are
-#' intervals of the probabilities. `extract_fit_engine()` gives the fit of class `dp_sosp`.
+#' intervals of the probabilities. `std_error = TRUE` adds the standard errors of the means or probabilities
+#' (`predict(se.fit = TRUE)` of the fit). `extract_fit_engine()` gives the fit of class `dp_sosp`.
 #'
 #' # What is private
 #' The engine's fit is private, as [dp_sosp()] says. What comes before and after it is not.
@@ -287,20 +289,30 @@ register_engine <- function(model, mode, default) {
     ))
   }
   for (interval in if (mode == "regression") c("confidence", "prediction") else "confidence") {
-    parsnip::set_pred(model, mode, "dpsosp", c(confidence = "conf_int", prediction = "pred_int")[[interval]], list(
-      pre = NULL, post = engine_interval, func = c(fun = "predict"),
+    type <- c(confidence = "conf_int", prediction = "pred_int")[[interval]]
+    parsnip::set_pred(model, mode, "dpsosp", type, list(
+      pre = NULL, post = engine_interval(type), func = c(fun = "predict"),
       args = list(object = quote(object$fit), newdata = quote(new_data), type = "response", interval = interval,
-                  level = quote(level))
+                  level = quote(level), se.fit = TRUE)
     ))
   }
 }
 
-# The ends of intervals. Those of the first of two classes follow from those of the second.
-engine_interval <- function(result, object) {
-  ends <- as.data.frame(result[, c("lwr", "upr")])
-  if (is.null(object$lvl)) return(stats::setNames(ends, c(".pred_lower", ".pred_upper")))
-  both <- cbind(1 - ends[[2]], 1 - ends[[1]], ends)
-  stats::setNames(both, paste0(c(".pred_lower_", ".pred_upper_"), rep(object$lvl, each = 2)))
+# The ends of intervals, with standard errors where they are asked for. Those of the first of two classes follow from
+# those of the second.
+engine_interval <- function(type) {
+  force(type)
+  function(result, object) {
+    ends <- as.data.frame(result$fit[, c("lwr", "upr"), drop = FALSE])
+    names <- c(".pred_lower", ".pred_upper")
+    if (!is.null(object$lvl)) {
+      ends <- cbind(1 - ends[[2]], 1 - ends[[1]], ends)
+      names <- paste0(names, "_", rep(object$lvl, each = 2))
+    }
+    ends <- stats::setNames(ends, names)
+    if (isTRUE(object$spec$method$pred[[type]]$extras$std_error)) ends$.std_error <- unname(result$se.fit)
+    ends
+  }
 }
 
 # A column for each class, in the order of the levels.

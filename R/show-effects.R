@@ -29,7 +29,8 @@ smooth_panel <- function(label, fit) {
   curve <- smooth_curve(fit, label)
   term <- fit$design$smooth$terms[[label]]
   class <- rep(colnames(fit$coefficients) %||% "", each = nrow(curve))
-  list(name = label, ticks = smooth_tenths(term), data = data.frame(
+  time <- if (is.name(term$x)) fit$design$schema[[as.character(term$x)]]$time
+  list(name = label, time = time, ticks = smooth_tenths(term), data = data.frame(
     at = curve[, 1], class = class, value = as.vector(curve[, -1]), lower = NA_real_, upper = NA_real_))
 }
 
@@ -212,12 +213,18 @@ plot_panel <- function(panel, limits) {
   if (!is.null(levels)) graphics::par(mar = old + c(0.4 * max(nchar(panel_levels(levels))) - 0.6, 0, 0, 0))
   graphics::plot(range(data$at) + if (is.null(levels)) 0 else c(-0.5, 0.5), limits, type = "n",
                  xaxt = "n", xlab = "", ylab = "")
-  if (is.null(levels)) graphics::Axis(as_time(range(data$at), panel$time), side = 1)
+  if (is.null(levels)) effect_axis(range(data$at), panel$time)
   graphics::mtext(short_text(panel$name, floor(graphics::par("fin")[1] * letters_an_inch)), line = 0.2, cex = 0.7)
   graphics::abline(h = 0, lty = 3, col = "grey40")
   for (k in seq_along(parts)) plot_effect(parts[[k]], k, is.null(levels))
   if (!is.null(panel$ticks)) graphics::rug(panel$ticks)
   if (!is.null(levels)) label_levels(panel_levels(levels))
+}
+
+effect_axis <- function(ends, time) {
+  if (is.null(time)) return(graphics::Axis(ends, side = 1))
+  at <- pretty(as_time(ends, time), 3)
+  graphics::axis(1, as.numeric(at), time_labels(at))
 }
 
 plot_effect <- function(part, k, line) {
@@ -247,18 +254,18 @@ panel_levels <- function(levels) {
 max_panels <- 9L # of autoplot(), which does not know the size of its picture
 max_ticks <- 10L # levels of a factor that have a name there
 
-# Facets have one kind of axis, so levels are numbers beyond all others there, with their names as labels.
+# Facets have one kind of axis, so levels and times are numbers beyond all others there, with their names as labels.
 autoplot_terms <- function(fit, call) {
   panels <- effect_panels(fit, call)
   shown <- largest_panels(panels, max_panels)
-  beyond <- level_positions(shown)
+  beyond <- panel_positions(shown)
   all <- do.call(rbind, Map(function(panel, start) {
     cbind(panel$data[-1], at = panel$data$at + start, panel = panel$name, factor = !is.null(panel$levels))
   }, shown, beyond$start))
   all$panel <- factor(all$panel, unique(all$panel))
-  ticks <- do.call(rbind, lapply(shown, function(panel) {
-    if (!is.null(panel$ticks)) data.frame(at = panel$ticks, panel = factor(panel$name, levels(all$panel)))
-  }))
+  ticks <- do.call(rbind, Map(function(panel, start) {
+    if (!is.null(panel$ticks)) data.frame(at = panel$ticks + start, panel = factor(panel$name, levels(all$panel)))
+  }, shown, beyond$start))
   at <- value <- lower <- upper <- class <- NULL # columns, for codetools
   lines <- all[!all$factor, ]
   points <- all[all$factor, ]
@@ -279,23 +286,41 @@ autoplot_terms <- function(fit, call) {
 }
 
 # start: for each panel what is added to its numbers; breaks, labels: functions for the axis. The levels of panel k are
-# at `far` (1 + k / 4) + 1, 2, ...; numbers of others are below far / 2.
-level_positions <- function(panels) {
-  numbers <- unlist(lapply(panels, function(panel) if (is.null(panel$levels)) abs(panel$data$at)))
-  far <- 2^ceiling(log2(4 * max(numbers, 1000)))
-  is_factor <- !vapply(panels, function(panel) is.null(panel$levels), NA)
-  start <- ifelse(is_factor, far * (1 + seq_along(panels) / 4), 0)
-  names <- unlist(lapply(panels, function(panel) panel_levels(panel$levels)))
-  place <- unlist(Map(function(panel, start) start + seq_along(panel$levels), panels, start))
+# at `far` (1 + k / 4) + 1, 2, ..., and its times begin there; numbers of others are below far / 2.
+panel_positions <- function(panels) {
+  plain <- vapply(panels, function(panel) is.null(panel$levels) && is.null(panel$time), NA)
+  least <- vapply(panels, function(panel) if (is.null(panel$time)) 0 else min(panel$data$at), 0)
+  size <- unlist(Map(function(panel, least) max(abs(panel$data$at - least)), panels, least))
+  far <- 2^ceiling(log2(4 * max(size, 1000)))
+  start <- ifelse(plain, 0, far * (1 + seq_along(panels) / 4) - least)
+  middle <- unlist(Map(function(panel, start) mean(range(panel$data$at)) + start, panels, start))
+  panel_of <- function(x) if (x < far / 2) 0L else which.min(ifelse(plain, Inf, abs(x - middle)))
   list(
     start = start,
     breaks = function(limits) {
-      if (limits[1] < far / 2) return(pretty(limits, 3))
-      inside <- place[place >= limits[1] & place <= limits[2]]
+      k <- panel_of(mean(limits))
+      if (k == 0L) return(pretty(limits, 3))
+      time <- panels[[k]]$time
+      if (!is.null(time)) return(as.numeric(pretty(as_time(limits - start[k], time), 3)) + start[k])
+      inside <- Filter(function(at) at >= limits[1] && at <= limits[2], seq_along(panels[[k]]$levels) + start[k])
       inside[seq(1L, length(inside), by = ceiling(length(inside) / max_ticks))]
     },
-    labels = function(x) ifelse(x %in% place, names[match(x, place)], format(x, trim = TRUE, drop0trailing = TRUE))
+    labels = function(x) {
+      k <- if (all(is.na(x))) 0L else panel_of(mean(x, na.rm = TRUE))
+      if (k == 0L) return(format(x, trim = TRUE, drop0trailing = TRUE))
+      panel <- panels[[k]]
+      at <- x - start[k]
+      if (is.null(panel$time)) panel_levels(panel$levels)[at] else time_labels(as_time(at, panel$time))
+    }
   )
+}
+
+# As short as they can be.
+time_labels <- function(x) {
+  forms <- c("%Y", "%Y-%m", "%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S")
+  rest <- c("-01-01 00:00:00", "-01 00:00:00", " 00:00:00", ":00", "")
+  whole <- format(x, "%Y-%m-%d %H:%M:%S")[!is.na(x)]
+  format(x, forms[vapply(rest, function(end) all(endsWith(whole, end)), NA)][1])
 }
 
 # ---- smooth terms ----

@@ -90,9 +90,15 @@ answer_names <- list(
 quality_text <- function(x) {
   paste("How good:", switch(x$status,
     null = "it says nothing, as no records seem to be used",
-    start = paste0("it is ", start_text(x), ", as nothing better exceeded the noise"),
+    start = ended_text(x, start_text(x), "nothing better exceeded the noise"),
     paste(c(better_text(x), certified_text(x)), collapse = "; ")
   ))
+}
+
+# Coefficients with intervals are one step from where the run ended (one_step() in R/job-intervals.R).
+ended_text <- function(x, where, why) {
+  if (is.null(x$inference)) return(paste0("it is ", where, ", as ", why))
+  paste0("the run ended at ", where, ", as ", why, "; the coefficients are one Newton step from there")
 }
 
 # The released constant prediction is a start.
@@ -111,7 +117,7 @@ better_text <- function(x) {
   }
   if (by_residuals(x) && is.null(signal)) return("it is the constant prediction, as there are no columns")
   if (by_residuals(x) && signal[["norm"]] == 0) {
-    return("it is the constant prediction, as the noise is too large for anything else")
+    return(ended_text(x, "the constant prediction", "the noise is too large for anything else"))
   }
   if (is.null(signal) && is.na(x$decrease)) return("not measured, as no release compares it with the start")
   paste("nothing that is released shows it to be better than", start_text(x))

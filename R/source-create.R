@@ -210,7 +210,7 @@ has_unnamed_files <- function() .Platform$OS.type != "windows"
 
 #' @export
 dp_source.default <- function(x, ...) {
-  abort("argument", "`x` must be a function, paths of files or a DBI connection, not ", describe(x), ".",
+  abort("argument", "`x` must be a function, paths of files or a DBI connection, not ", describe_column(x), ".",
         call = sys.call(-1))
 }
 

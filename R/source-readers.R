@@ -10,7 +10,7 @@ dp_source.character <- function(x, n = NULL, levels = NULL, types = NULL, chunk 
   chunk <- check_count(chunk, "chunk", call = call)
   x <- find_files(x, call)
   kind <- file_kind(x, call)
-  label <- paste(length(x), if (kind == "csv") "CSV" else "Parquet", if (length(x) == 1L) "file" else "files")
+  label <- paste(if (kind == "csv") "CSV" else "Parquet", "files") # their number may follow from that of the rows
   x <- normalizePath(x)
   if (kind == "csv") {
     source <- new_source(csv_opener(x, chunk), label, n, levels, with_text(types, setdiff(id, names(levels))),

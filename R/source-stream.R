@@ -242,7 +242,7 @@ source_rows <- function(source, y, storage, call) {
           "without `id` that has one record of each person.", call = call, class = "dpsosp_error_persons")
   }
   if (!is.character(y) || length(y) != 1L || !y %in% names(source$schema)) {
-    abort("argument", "`y` must be the name of the source's column that is the response, not ", describe(y), ".",
+    abort("argument", "`y` must be the name of the source's column that is the response, not ", describe_column(y), ".",
           call = call)
   }
   tell_fetched(source$push, ": an oracle of a source asks the database for no sums")

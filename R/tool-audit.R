@@ -145,6 +145,13 @@ dp_audit.dp_sosp <- function(x, method = c("pairs", "one-run"), runs = 200, cana
   audit_one_run(function(signs) audit_scores(x, audit_data(x, signs), canaries), claim, canaries, guesses, conf)
 }
 
+#' @export
+dp_audit.dp_network <- function(x, ...) {
+  abort("argument", "`x` is a fit of a network: which record its weights show best is not known, as it is for linear ",
+        "models. Audit a function of a data set that calls `dp_sosp()`, with a `statistic` and a `pair` of your own.",
+        call = audit_call)
+}
+
 # Every error shows this call, as the arguments may be data.
 audit_call <- quote(dp_audit())
 

@@ -345,8 +345,18 @@ print.dp_evaluation <- function(x, digits = 3, ...) {
   print.data.frame(show_estimates(x$estimates, digits), row.names = FALSE)
   cat("se: of this release's noise; sampling: of the", if (is.null(x$persons)) "records" else "persons",
       "as a sample\n")
+  cat(strwrap(unpredicted_text(x), 80), sep = "\n")
   if (!is.null(x$table)) print_table(x, digits)
   invisible(x)
+}
+
+# What the scores of null records are (scores).
+unpredicted_text <- function(x) {
+  of_classes <- intersect(x$estimates$metric, c("log_loss", "brier", "accuracy"))
+  scored <- if (length(of_classes) > 0L) "count as half right (as if the predicted probability were 1/2)"
+            else if (any(x$estimates$metric != "auc")) "count as an error of half the largest one"
+  paste("Records without a prediction or a response",
+        paste(c(scored, if (!is.null(x$table)) "are not in the table"), collapse = " and "))
 }
 
 # A number is shown to the digits of its error.

@@ -175,14 +175,22 @@ own_methods <- function(methods, public, persons, call) {
 # What an evaluation needs of the fit by a function of the caller.
 own_fit <- function(curve, method, eps) {
   given <- curve$settings
-  oracle <- dp_oracle(curve$formula, curve$train, given$loss, dp_budget(eps = eps, delta = curve$delta), given$radius,
-                      neighbours = given$neighbours %||% "replace-one", noise = curve$noise, bounds = given$bounds)
-  w <- tryCatch(curve$own[[method]](oracle), error = function(e) {
-    if (inherits(e, "dpsosp_error")) stop(e)
-    abort("argument", "The function \"", method, "\" in `methods` failed: ", conditionMessage(e), call = curve$call)
-  })
+  oracle <- as_curve_error(curve, "", dp_oracle(
+    curve$formula, curve$train, given$loss, dp_budget(eps = eps, delta = curve$delta), given$radius,
+    neighbours = given$neighbours %||% "replace-one", noise = curve$noise, bounds = given$bounds
+  ))
+  coefficients <- as_curve_error(curve, paste0("The function \"", method, "\" in `methods` failed: "),
+                                 stats::coef(oracle, curve$own[[method]](oracle)))
   structure(class = "dp_sosp", list(
-    coefficients = stats::coef(oracle, w), design = oracle$problem$design, response = oracle$problem$response,
+    coefficients = coefficients, design = oracle$problem$design, response = oracle$problem$response,
     loss = oracle$loss, method = method
   ))
+}
+
+# Errors show the call of the curve, the only one that the caller wrote; their classes stay.
+as_curve_error <- function(curve, before, code) {
+  tryCatch(code, error = function(e) {
+    classes <- grep("^dpsosp_", class(e), value = TRUE)
+    abort("argument", before, conditionMessage(e), call = curve$call, class = classes)
+  })
 }

@@ -51,12 +51,12 @@
 #'   without columns. For methods other than these two the excess loss is not known.
 #' @param inference `TRUE` if intervals are paid for as well, as by `dp_sosp(inference = "sandwich")`.
 #' @param variance Variance of the mapped numeric columns, from 1e-6 to 1: one number, or one per column. 1/3 is uniform
-#'   on the range, 0.1 is typical of ranges that hold all values.
+#'   on the range; `NULL` is 0.1, typical of ranges that hold all values.
 #' @param curvature Mean of p (1 - p) over records, p the probability of the second class, in (0, 0.25\]: 0.25 is a fair
-#'   coin, 0.14 is typical.
+#'   coin; `NULL` is 0.14, which is typical.
 #' @param shares Fractions of the levels of each factor, a list of vectors that each sum to 1, in the order of the
 #'   factors; `NULL`: all levels are equally frequent.
-#' @param effect Root mean square of the slopes of mapped columns, positive.
+#' @param effect Root mean square of the slopes of mapped columns, positive; `NULL` is 0.7.
 #' @param want A goal: `list(width = 2)`, the median ratio of the intervals' widths, above 1; or `list(target = 0.01)`,
 #'   positive. `NULL`: none.
 #' @param loss `"logistic"`, or `"squared"` for [loss_squared()] with declared bounds. `effect` is then in residual
@@ -94,7 +94,7 @@
 #' plot(plan)
 #' @export
 dp_plan <- function(n, numeric = 0, levels = NULL, formula = NULL, schema = NULL, eps, delta = NULL, method = "auto",
-                    inference = FALSE, variance = 0.1, curvature = 0.14, shares = NULL, effect = 0.7, want = NULL,
+                    inference = FALSE, variance = NULL, curvature = NULL, shares = NULL, effect = NULL, want = NULL,
                     loss = c("logistic", "squared"), ...) {
   call <- sys.call()
   check_dots(call)
@@ -102,19 +102,20 @@ dp_plan <- function(n, numeric = 0, levels = NULL, formula = NULL, schema = NULL
   inference <- check_flag(inference, "inference", call)
   loss <- plan_losses[[check_choice(loss, names(plan_losses), "loss", call)]]()
   residual <- has_residuals(loss)
-  if (residual) check_residual_plan(inference, method, want, missing(curvature), call)
+  if (residual) check_residual_plan(inference, method, want, curvature, call)
   plan <- list(
     n = check_count(n, "n", 2, call = call), eps = check_number(eps, "eps", 0, 1e3, call = call),
     delta = if (!is.null(delta)) check_delta(delta, call), method = NULL, inference = inference,
-    loss = loss, curvature = if (residual) 1 else check_number(curvature, "curvature", 0, call = call),
-    effect = check_number(effect, "effect", 0, call = call)
+    loss = loss,
+    curvature = if (residual) 1 else check_number(curvature %||% typical$curvature, "curvature", 0, call = call),
+    effect = check_number(effect %||% typical$effect, "effect", 0, call = call)
   )
   if (!residual && plan$curvature > 0.25) {
     abort("argument", "`curvature` must be at most 0.25, that of a fair coin.", call = call)
   }
   design <- if (is.null(formula)) plan_counts(numeric, levels, call) else plan_formula(formula, schema, call)
   plan$frame <- plan_frame(design, check_shares(shares, design$levels, call),
-                           check_variance(variance, design$columns, call))
+                           check_variance(variance %||% typical$variance, design$columns, call))
   plan$groups <- plan_groups(design$columns, design$levels, !is.null(formula))
   plan$method <- plan_method(method, plan, call)
   new_plan(plan, check_want(want, inference, call))
@@ -122,14 +123,14 @@ dp_plan <- function(n, numeric = 0, levels = NULL, formula = NULL, schema = NULL
 
 plan_losses <- list(logistic = function() loss_logistic(), squared = function() loss_squared(c(-1, 1)))
 
-check_residual_plan <- function(inference, method, want, default, call) {
+check_residual_plan <- function(inference, method, want, curvature, call) {
   refuse <- function(...) abort("argument", "With `loss = \"squared\"` ", ..., call = call)
   if (inference) refuse("there is no plan of intervals: leave out `inference`.")
   if (!method %in% c("auto", methods_with("unbounded"))) {
     refuse("`method` must be \"auto\" or ", quote_all(methods_with("unbounded")), ".")
   }
   if (!is.null(want)) refuse("there is no target and no interval: leave out `want`.")
-  if (!default) refuse("the curvature is one: leave out `curvature`.")
+  if (!is.null(curvature)) refuse("the curvature is one: leave out `curvature`.")
 }
 
 # ---- columns ----

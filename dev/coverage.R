@@ -1,20 +1,23 @@
 # Counts the lines that tests reach; run by dev/coverage.sh.
-#   Rscript dev/coverage.R FOLDER [FILTER of R test files]
+#   Rscript dev/coverage.R install FOLDER            installs an instrumented copy in FOLDER/lib
+#   Rscript dev/coverage.R report FOLDER [PATTERN]   makes the report from the counts; with a pattern only shows it
 arguments <- commandArgs(TRUE)
-work <- arguments[1]
-filter <- arguments[-1]
+work <- arguments[2]
+filter <- arguments[-(1:2)]
 goal <- 0.95
 
-# R CMD BATCH runs this text in the instrumented package; quit() would hide the counts of a run with a failed test.
-run <- sprintf(
-  'setwd("%s"); commandArgs <- function(...) c("%s", %s); quit <- function(...) NULL; source("dev/rtests.R")',
-  getwd(), file.path(work, "lib"), if (length(filter) > 0) deparse(filter) else "NULL"
-)
-options(covr.flags = c(CFLAGS = "-O1 -g --coverage -fprofile-update=atomic", LDFLAGS = "--coverage"))
-reached <- covr::package_coverage(
-  file.path(work, "source", "dpsosp"), type = "none", code = run, install_path = file.path(work, "lib"),
-  clean = FALSE, quiet = FALSE
-)
+# As covr::package_coverage(), which reads counts of C again for each file, and loses those of R with a failed process.
+if (arguments[1] == "install") {
+  makevars <- file.path(work, "Makevars")
+  writeLines(c("CFLAGS = -O1 -g --coverage -fprofile-update=atomic", "LDFLAGS = --coverage"), makevars)
+  Sys.setenv(R_MAKEVARS_USER = makevars)
+  utils::install.packages(
+    file.path(work, "source", "dpsosp"), file.path(work, "lib"), repos = NULL, type = "source",
+    INSTALL_opts = c("--with-keep.source", "--with-keep.parse.data", "--no-staged-install", "--no-docs")
+  )
+  covr:::add_hooks("dpsosp", file.path(work, "lib"))
+  quit("no", status = !requireNamespace("dpsosp", lib.loc = file.path(work, "lib")))
+}
 
 # file, line, value of a text that gcov -t wrote. A line may be there more than once, for clones of a function.
 read_gcov <- function(path) {
@@ -24,15 +27,18 @@ read_gcov <- function(path) {
   row <- "^ *([0-9#=]+)[*]?: *([0-9]+):.*"
   counted <- grepl(row, text) & file != ""
   count <- sub(row, "\\1", text[counted])
-  data.frame(file = sub("^.*/src/", "src/", file[counted]), line = as.integer(sub(row, "\\2", text[counted])),
+  # the package is compiled in src/, so names there begin below it
+  file <- ifelse(grepl("/src/", file), sub("^.*/src/", "src/", file), paste0("src/", file))
+  data.frame(file = file[counted], line = as.integer(sub(row, "\\2", text[counted])),
              value = ifelse(grepl("[#=]", count), 0, 1))
 }
 
-lines <- covr::tally_coverage(reached, by = "line")
-lines <- data.frame(file = sub("^.*/(R|src)/", "\\1/", lines$filename), line = lines$line, value = lines$value)
-of_c <- read_gcov(file.path(work, "ctest.gcov"))
-of_c <- of_c[grepl("^src/[a-z]+/[a-z_]+[.][ch]$", of_c$file), ]
-lines <- rbind(lines[grepl("^(R|src)/", lines$file), ], of_c)
+of_r <- covr:::merge_coverage(list.files(file.path(work, "lib"), "^covr_trace_", full.names = TRUE))
+lines <- covr::tally_coverage(structure(of_r, class = "coverage"), by = "line")
+lines <- data.frame(file = sub("^.*/R/", "R/", lines$filename), line = lines$line, value = lines$value)
+of_c <- do.call(rbind, lapply(file.path(work, c("c.gcov", "r.gcov")), read_gcov))
+of_c <- of_c[of_c$file %in% list.files("src", recursive = TRUE, full.names = TRUE), ]
+lines <- rbind(lines[startsWith(lines$file, "R/"), ], of_c)
 lines <- aggregate(value ~ line + file, lines, max)
 lines$language <- ifelse(startsWith(lines$file, "R/"), "R", "C")
 lines$part <- ifelse(lines$language == "R", sub("^R/([a-z]+)-.*", "\\1", lines$file),

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Which lines of R/ and src/ do the tests reach? R tests run in a copy that covr has instrumented, C tests in a build
-# with gcov's counters; a line of C counts if either reaches it. Half an hour.
+# with gcov's counters; a line of C counts if either reaches it. An hour.
 #   dev/coverage.sh [pattern of R test files]
 # Writes dev/coverage.md, and the lines that are not reached into build/coverage/lines.txt; with a pattern only these.
 # Ends with "N passed, N failed", one for each language: at least 95 % of its lines must be reached.
@@ -13,8 +13,19 @@ rm -rf "$work"
 mkdir -p "$work/source/dpsosp" "$work/lib"
 tar -cf - --exclude=./build --exclude=./.git --exclude='*.o' --exclude='*.so' . | tar -xf - -C "$work/source/dpsosp"
 
+counts_of() { (cd "$1" && find "$2" -name '*.gcda' -exec gcov -t {} +) 2> /dev/null; }
+
 make --no-print-directory -C dev/ctest coverage BUILD="$work/ctest" > "$work/ctest.log" 2>&1 ||
   { tail -20 "$work/ctest.log"; exit 1; }
-(cd dev/ctest && find "$work/ctest" -name '*.gcda' -exec gcov -t {} +) > "$work/ctest.gcov" 2> /dev/null
+counts_of dev/ctest "$work/ctest" > "$work/c.gcov"
 
-Rscript dev/coverage.R "$work" "$@"
+# A process for each group of test files: counts are written when it ends, so one that fails keeps those of the others.
+Rscript dev/coverage.R install "$work" > "$work/install.log" 2>&1 || { tail -20 "$work/install.log"; exit 1; }
+for group in $(cd tests/testthat && printf '%s\n' test-*.R | sed 's/^test-//; s/[-.].*//' | sort -u); do
+  if [ $# -gt 0 ] && ! grep -qE "$1" <<< "$group"; then continue; fi
+  R_LIBS="$work/lib" R_COVR=true Rscript dev/rtests.R "$work/lib" "^$group(-|\$)" > "$work/rtests-$group.log" 2>&1 ||
+    echo "tests of $group: $(tail -1 "$work/rtests-$group.log")"
+done
+counts_of "$work/source/dpsosp/src" "$work/source/dpsosp/src" > "$work/r.gcov"
+
+Rscript dev/coverage.R report "$work" "$@"

@@ -241,6 +241,7 @@ evaluations <- function() {
     persons <- list(code = rep(1:15, each = 2L), n = 15L, most = 2L)
     list(new_ledger(), rep(c(1, 2, NA), 10), 2L, persons, 0.1, "replace-one", TRUE)
   })
+  compare("ffi_person_shares", function() list(list(code = rep(1:15, each = 2L), n = 15L, most = 2L)))
   compare("ffi_selection_cost", function() list("poisson", 5L, 0.1, 8))
   compare("ffi_selection_draw", function() {
     list(.Call(entries$ffi_ledger_create_renyi, 8, 1), "geometric", 5L, 3L, 0.1, "replace-one", TRUE)

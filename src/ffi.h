@@ -36,6 +36,7 @@ SEXP ffi_oracle_class_counts(SEXP, SEXP, SEXP);
 SEXP ffi_oracle_move(SEXP, SEXP);
 SEXP ffi_oracle_set_weights(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_set_persons(SEXP, SEXP);
+SEXP ffi_person_shares(SEXP);
 SEXP ffi_oracle_decreases(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_choose(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_facts(SEXP);

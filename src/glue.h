@@ -49,6 +49,8 @@ int glue_run(void (*code)(void *), void *argument);
  * address at once: then nothing is lost if R has no memory for it. */
 SEXP glue_pointer(const char *tag, R_CFinalizer_t finalizer);
 void *glue_address(SEXP x, const char *tag);
+/* Of a pointer whose object was freed before its time: errors say so, and not that it was restored from a file. */
+void glue_close(SEXP x);
 
 /* An R list, and R numbers, with these names. */
 SEXP glue_list(int length, const char *const *names);

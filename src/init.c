@@ -42,6 +42,7 @@ static const R_CallMethodDef call_entries[] = {
     ENTRY(ffi_oracle_move, 2),
     ENTRY(ffi_oracle_set_weights, 4),
     ENTRY(ffi_oracle_set_persons, 2),
+    ENTRY(ffi_person_shares, 1),
     ENTRY(ffi_oracle_decreases, 6),
     ENTRY(ffi_oracle_choose, 8),
     ENTRY(ffi_oracle_facts, 1),

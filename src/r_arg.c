@@ -79,12 +79,17 @@ SEXP glue_pointer(const char *tag, R_CFinalizer_t finalizer) {
   return x;
 }
 
+void glue_close(SEXP x) { R_SetExternalPtrProtected(x, R_ExternalPtrTag(x)); }
+
 void *glue_address(SEXP x, const char *tag) {
   if (TYPEOF(x) != EXTPTRSXP || R_ExternalPtrTag(x) != Rf_install(tag)) {
     namespace_call("raise_foreign", PROTECT(Rf_mkString(tag)));
   }
   void *p = R_ExternalPtrAddr(x);
-  if (!p) namespace_call("raise_restored", PROTECT(Rf_mkString(tag)));
+  if (!p) {
+    const char *raise = R_ExternalPtrProtected(x) == R_NilValue ? "raise_restored" : "raise_closed";
+    namespace_call(raise, PROTECT(Rf_mkString(tag)));
+  }
   return p;
 }
 

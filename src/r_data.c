@@ -169,6 +169,7 @@ SEXP ffi_oracle_create_stream(SEXP feed, SEXP push, SEXP n, SEXP dense, SEXP ind
 SEXP ffi_oracle_close(SEXP oracle) {
   arg_bundle(oracle);
   finalize_bundle(oracle);
+  glue_close(oracle);
   return R_NilValue;
 }
 

@@ -6,6 +6,7 @@
 #include "r_data.h"
 
 #include <R_ext/Memory.h>
+#include <string.h>
 
 /* columns: a list of doubles of one length. */
 static struct raw arg_columns(SEXP columns) {
@@ -23,6 +24,16 @@ static const double *arg_shares(SEXP persons, size_t n) {
   struct persons who = arg_persons(persons, n);
   glue_check(data_shares(n, who.code, who.n, who.most, NULL, share));
   return share;
+}
+
+/* Those of rows of which none is null yet, for sums that R makes. */
+SEXP ffi_person_shares(SEXP persons) {
+  R_xlen_t n = XLENGTH(arg_element(persons, "code"));
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, n));
+  const double *share = arg_shares(persons, (size_t)n);
+  if (n > 0) memcpy(REAL(out), share, (size_t)n * sizeof *share);
+  UNPROTECT(1);
+  return out;
 }
 
 /* breaks: a list of doubles. Sets the total number of cells. */

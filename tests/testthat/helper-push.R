@@ -1,11 +1,12 @@
 # Tables whose database computes sums, and oracles on them.
 
 # Some values are missing or very large.
-frame_with_odd_values <- function() {
-  d <- problem_frame(200)
+frame_with_odd_values <- function(n = 200) {
+  d <- problem_frame(n)
   d$a[5] <- NA
   d$y[9] <- NA
   d$b[c(11, 12)] <- c(1e308, -1e308)
+  d$f[13] <- NA
   d
 }
 

@@ -244,4 +244,18 @@ test_that("a function of the caller is a method: it gets an oracle and returns c
   expect_error(asked(methods = sum, public = TRUE, bounds = frame_bounds), "\"own\" in `methods` failed",
                class = "dpsosp_error_argument")
   expect_error(asked(methods = newton, public = TRUE), "must declare the ranges", class = "dpsosp_error_argument")
+  greedy <- function(oracle) dp_gradient(oracle, c(0, 0, 0), mu = 1e3)
+  wrong <- list(newton = NULL, greedy = greedy, short = function(oracle) 1)
+  said <- c("must declare the ranges", "is exhausted", "`w` must be 3 numbers")
+  for (i in 1:3) {
+    error <- expect_error(asked(methods = list(mine = wrong[[i]] %||% newton), public = TRUE,
+                                bounds = if (i > 1) frame_bounds), said[i])
+    expect_identical(conditionCall(error)[[1]], quote(dp_curve))
+  }
+  expect_error(asked(methods = greedy, public = TRUE, bounds = frame_bounds), class = "dpsosp_budget_exhausted")
+  # A function that is written in the call can be printed with it, without its source.
+  error <- expect_error(asked(methods = function(oracle, k = 3) stop("no"), public = TRUE, bounds = frame_bounds))
+  expect_output(print(error), "failed: no")
+  call <- scrub_call(quote(f(g = function(a, b = c(1.5, 2), ...) a + NULL)), quote(f))
+  expect_identical(deparse(call), "f(g = function(a, b = c(1.5, 2), ...) a + NULL)")
 })

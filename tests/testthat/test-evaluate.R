@@ -203,6 +203,20 @@ test_that("an evaluation prints and plots, and holds no record", {
   expect_lt(length(serialize(e, NULL)), 8000)
 })
 
+test_that("what is printed says how records count that cannot be predicted", {
+  says <- function(e) gsub(" +", " ", paste(capture.output(print(e)), collapse = " "))
+  d <- held_out(200)
+  whole <- says(evaluate(known_fit(), d$x, y = d$y))
+  expect_match(whole, "count as half right (as if the predicted probability were 1/2) and are not in the table",
+               fixed = TRUE)
+  expect_match(says(evaluate(known_fit(), d$x, y = d$y, metrics = "accuracy")), "half right [(].*were 1/2[)]$")
+  expect_match(says(evaluate(known_fit(), d$x, y = d$y, metrics = "table")), "or a response are not in the table")
+  frame <- problem_frame(300)
+  number <- quiet_fit(a ~ b, frame, method = "auto", eps = 1, delta = 1e-6, loss = loss_squared(c(10, 30)),
+                      bounds = frame_bounds["b"])
+  expect_match(says(evaluate(number, frame)), "or a response count as an error of half the largest one$")
+})
+
 test_that("errors name the argument", {
   fit <- known_fit()
   d <- held_out(20)

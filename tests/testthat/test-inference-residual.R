@@ -254,3 +254,16 @@ test_that("weights, offsets, fits through the origin and sources have the interv
   later <- suppressMessages(dp_inference(without, source, eps = 1e6, delta = 1e-6))
   expect_equal(sqrt(diag(vcov(later))), sqrt(diag(vcov(fit))), tolerance = 1e-2)
 })
+
+test_that("coefficients that are a Newton step from the constant prediction are not called it", {
+  few <- frame(300)
+  says <- function(fit) gsub(" +", " ", paste(capture.output(print(fit)), collapse = " "))
+  fit <- fitted(few, eps = 0.02, inference = "none")
+  expect_match(says(fit), "it is the constant prediction, as the noise is too large")
+  fit <- fitted(few, eps = 0.02)
+  expect_false(all(coef(fit)[-1] == 0))
+  expect_no_match(says(fit), "it is the constant prediction")
+  expect_match(says(fit), "the run ended at the constant prediction, as the noise is too large for anything else; the")
+  fit$status <- "start"
+  expect_match(says(fit), "as nothing better exceeded the noise; the coefficients are one Newton step from there")
+})

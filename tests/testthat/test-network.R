@@ -294,3 +294,13 @@ test_that("sparse rows are refused", {
   expect_error(dp_sosp(x, c(TRUE, FALSE, TRUE, TRUE), model = model_mlp(4), bounds = c(0, 1), eps = 1, delta = 1e-6),
                "must be a numeric matrix", class = "dpsosp_error_argument")
 })
+
+test_that("a network has the family of its loss, and an audit says why there is none", {
+  d <- classes(200)
+  of <- function(y, ...) quiet_network(d$x, y, model = model_mlp(2), control = control_network(epochs = 1), ...)
+  two <- of(d$y == "a")
+  expect_identical(family(two)$family, "binomial")
+  expect_identical(family(of(as.integer(d$y), loss = loss_poisson(5)))$family, "poisson")
+  expect_error(family(of(d$y)), "multinomial loss belongs to no family", class = "dpsosp_error_absent")
+  expect_error(dp_audit(two), "fit of a network.*Audit a function", class = "dpsosp_error_argument")
+})

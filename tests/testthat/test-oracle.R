@@ -290,3 +290,36 @@ test_that("an oracle of a formula needs declared ranges and says what is for mat
                "`bounds` is for a formula", class = "dpsosp_error_argument")
   expect_error(dp_oracle(y ~ a, d, bounds = frame_bounds["a"]), "`budget` is missing")
 })
+
+test_that("what an oracle of a formula is given in place of a data frame is named, and what it takes", {
+  d <- problem_frame(50)
+  given <- function(y, ...) dp_oracle(y ~ a, y, budget = dp_budget(mu = 1), bounds = frame_bounds["a"], ...)
+  expect_error(given(as.matrix(d$a)), "With a formula `y` must be a data frame, not a numeric matrix",
+               class = "dpsosp_error_argument")
+  source <- dp_source(function() {
+    left <- list(d)
+    function() {
+      chunk <- left[1][[1]]
+      left <<- left[-1]
+      chunk
+    }
+  }, levels = levels_of(d))
+  expect_error(given(source), "not a dp_source. A source takes the place of a matrix", class = "dpsosp_error_argument")
+  expect_error(dp_oracle(y ~ a, data = d, budget = dp_budget(mu = 1)), "Did you mean `y`", class = "dpsosp_error")
+  # Losses without a bound of the slope are not offered.
+  d$k <- 1
+  error <- expect_error(dp_oracle(k ~ a, d, budget = dp_budget(mu = 1), bounds = frame_bounds["a"]), "loss_huber")
+  expect_no_match(conditionMessage(error), "squared")
+  error <- expect_error(dp_oracle(k ~ a, d, "squared", dp_budget(mu = 1), bounds = frame_bounds["a"]), "loss_huber")
+  expect_no_match(conditionMessage(error), "method")
+})
+
+test_that("an oracle whose rows were freed does not say that it was restored", {
+  p <- problem_matrix(50)
+  oracle <- dp_oracle(p$x, p$y, "logistic", dp_budget(mu = 1), radius = 2)
+  .Call(ffi_oracle_close, oracle$pointer)
+  closed <- "belonged to a fit that has ended"
+  for (one in list(oracle, unserialize(serialize(oracle, NULL)))) {
+    expect_error(dp_gradient(one, numeric(3), mu = 0.1), closed, class = "dpsosp_error_closed")
+  }
+})

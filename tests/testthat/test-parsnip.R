@@ -99,6 +99,12 @@ test_that("intervals of predictions are those of predict()", {
   expect_equal(found$.pred_lower_no, 1 - same[, "upr"])
   linear <- trained(engine(parsnip::linear_reg(), bounds = frame_bounds, inference = "sandwich"), a ~ b)
   linear$fit$inference$reason[] <- NA
+  errors <- predict(linear, d, type = "conf_int", std_error = TRUE)
+  expect_named(errors, c(".pred_lower", ".pred_upper", ".std_error"))
+  expect_equal(errors$.std_error, predict(linear$fit, d, se.fit = TRUE)$se.fit)
+  expect_equal(predict(fit, d, type = "conf_int", std_error = TRUE)$.std_error,
+               predict(fit$fit, d, type = "response", se.fit = TRUE)$se.fit)
+  expect_equal(predict(linear, d, type = "pred_int", std_error = TRUE)$.std_error, errors$.std_error)
   same <- predict(linear$fit, d, interval = "prediction")
   expect_equal(predict(linear, d, type = "pred_int")$.pred_upper, same[, "upr"])
   plain <- trained(engine(parsnip::linear_reg(), bounds = frame_bounds), a ~ b)

@@ -251,6 +251,18 @@ test_that("an error shows neither ids nor how many rows there are, wherever they
   shown(do.call(dp_sosp, list(y ~ a, data = source, eps = 1, control = list(source))))
   shown(do.call(dp_curve, list(y ~ a, data = d, eps = 1, metric = source)))
   shown(dp_source(in_chunks(d, 500), id = d$person))
+  shown(dp_source(d, id = "person"))
+  shown(dp_oracle(source, d$a, budget = dp_budget(mu = 1), radius = 2))
+})
+
+test_that("a source of persons prints nothing that follows from the number of their rows", {
+  files <- file.path(withr::local_tempdir(), paste0(1:3, ".csv"))
+  parts <- split(d, rep(1:3, length.out = nrow(d)))
+  for (i in 1:3) utils::write.csv(parts[[i]], files[i], row.names = FALSE)
+  whole <- withr::local_tempfile(fileext = ".csv")
+  utils::write.csv(d, whole, row.names = FALSE)
+  printed <- lapply(list(files, whole), function(x) capture.output(print(dp_source(x, id = "person"))))
+  expect_identical(printed[[1]], printed[[2]])
 })
 
 test_that("intervals of a source's persons are those in memory", {

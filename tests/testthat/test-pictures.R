@@ -131,7 +131,45 @@ test_that("names that begin alike stay different when they are short", {
   expect_identical(short_text("name", 10L), "name")
 })
 
-test_that("dates have dates on their axis", {
+test_that("dates and times have dates and times on their axis", {
+  d$day <- as.Date("2020-01-01") + seq_len(400) %% 100
+  noon <- as.POSIXct("2020-03-01 12:00", tz = "UTC")
+  d$at <- noon + 60 * seq_len(400)
+  fit <- study(y ~ day + b + at + f, d, bounds = list(
+    b = c(-1, 1), day = as.Date(c("2020-01-01", "2020-05-01")), at = noon + c(0, 24000)
+  ))
+  withr::local_pdf(NULL)
+  labels <- list()
+  axis <- effect_axis
+  withr::defer(utils::assignInNamespace("effect_axis", axis, "dpsosp"))
+  utils::assignInNamespace("effect_axis", function(ends, time) {
+    labels <<- c(labels, list(time))
+    axis(ends, time)
+  }, "dpsosp")
+  plot(fit, "terms")
+  expect_identical(labels, list("Date", NULL, "POSIXct"))
+  skip_if_not_installed("ggplot2")
+  built <- ggplot2::ggplot_build(ggplot2::autoplot(fit, "terms"))
+  shown <- lapply(built$layout$panel_params, function(panel) stats::na.omit(panel$x$get_labels()))
+  of <- function(name) shown[[match(name, built$layout$layout$panel)]]
+  expect_true(all(startsWith(of("day"), "2020-0")))
+  expect_true(all(startsWith(of("at"), "2020-03-01 1")))
+  expect_setequal(of("f"), c("u", "v", "w"))
+  expect_true(all(as.numeric(of("b")) >= -1))
+})
+
+test_that("labels of times are as short as they can be", {
+  day <- as.Date(c("2019-01-01", NA, "2020-01-01"))
+  expect_identical(time_labels(day), c("2019", NA, "2020"))
+  expect_identical(time_labels(day[1] + c(0, 31)), c("2019-01", "2019-02"))
+  expect_identical(time_labels(day[1] + 0:1), c("2019-01-01", "2019-01-02"))
+  expect_identical(time_labels(as.POSIXct("2019-01-01 00:30", tz = "UTC") + c(0, 1800)),
+                   c("2019-01-01 00:30", "2019-01-01 01:00"))
+  expect_identical(time_labels(as.POSIXct("2019-01-01", tz = "UTC") + 0:1),
+                   c("2019-01-01 00:00:00", "2019-01-01 00:00:01"))
+})
+
+test_that("a panel knows whether it is of a date", {
   d$day <- as.Date("2020-01-01") + seq_len(400) %% 100
   fit <- study(y ~ day + b, d, bounds = list(b = c(-1, 1), day = as.Date(c("2020-01-01", "2020-05-01"))))
   panels <- effect_panels(fit, quote(plot()))
@@ -155,13 +193,18 @@ test_that("a run without gradients has the budget alone, and its keys have room"
 test_that("levels have places of their own on the axis of facets", {
   panels <- list(list(data = data.frame(at = c(-5000, 2e6))), list(data = data.frame(at = 1:2), levels = c("u", "v")),
                  list(data = data.frame(at = 1:2), levels = c(FALSE, TRUE)))
-  places <- level_positions(panels)
+  places <- panel_positions(panels)
   expect_identical(places$start[1], 0)
   second <- places$breaks(places$start[2] + c(0.4, 2.6))
   expect_identical(places$labels(second), c("u", "v"))
   expect_identical(places$labels(places$breaks(places$start[3] + c(0.4, 2.6))), c("FALSE", "TRUE"))
   expect_gt(min(places$start[2:3]), 2 * 2e6)
   expect_identical(places$labels(places$breaks(c(0, 10)))[1], "0")
+  panels[[2]] <- list(time = "Date", data = data.frame(at = c(-400, 800))) # before 1970 as after
+  places <- panel_positions(panels)
+  days <- places$breaks(places$start[2] + c(-420, 820))
+  expect_identical(places$labels(days), c("1969", "1970", "1971", "1972"))
+  expect_identical(places$labels(c(NA, days[1])), c(NA, "1969"))
 })
 
 test_that("shortened names keep both ends", {

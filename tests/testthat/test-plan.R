@@ -266,6 +266,12 @@ test_that("a formula and a schema are the same as numbers of columns, and no val
   expect_equal(bare$radius, sqrt(2))
 })
 
+test_that("what is not given is typical, in a plan as in the message of a fit", {
+  of <- function(...) dp_plan(5000, numeric = 2, levels = 3, eps = 1, ...)[c("excess", "target", "constant")]
+  expect_identical(of(variance = 0.1, curvature = 0.14, effect = 0.7), of())
+  expect_false(identical(of(effect = 1), of()))
+})
+
 test_that("there is a plan for the least variances and fractions of levels", {
   for (eps in c(1e-3, 100)) {
     plan <- dp_plan(1e9, numeric = 3, levels = c(2, 3), shares = list(c(1e-6, 1 - 1e-6), c(1 - 2e-6, 1e-6, 1e-6)),

@@ -22,10 +22,7 @@ test_that("a column without a type is one of numbers where it has them", {
 })
 
 test_that("what a fit is asked comes from expressions as it does from chunks, with the same sensitivities", {
-  d <- problem_frame(200)
-  d$a[5] <- NA
-  d$b[c(11, 12)] <- c(1e308, -1e308)
-  d$f[13] <- NA
+  d <- frame_with_odd_values()
   d$id <- seq_len(200)
   pair <- push_pair(sqlite_connection(), d)
   bounds <- list(a = c(10, 30), b = c(-1, 1), "log(a)" = c(2, 4))

@@ -1,10 +1,6 @@
 # A database computes sums in the coordinates of a geometry: those of the default method.
 
-d <- problem_frame(300)
-d$a[5] <- NA
-d$y[9] <- NA
-d$b[c(11, 12)] <- c(1e308, -1e308)
-d$f[13] <- NA
+d <- frame_with_odd_values(300)
 
 test_that("SQLite takes the sums of weighted rows as the core does, with a tilt, clipping and an intercept or not", {
   connection <- sqlite_connection()

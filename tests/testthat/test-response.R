@@ -34,6 +34,7 @@ test_that("numbers outside their coding are missing, whatever the others are", {
 test_that("the coding of a numeric response is said, in words that no value decides", {
   said <- function(y) conditionMessage(expect_message(response_template(y, "y"), class = "dpsosp_message_response"))
   expect_match(said(c(0, 1)), "`y` is numeric: 1 is one class, 0 and -1 are the other", fixed = TRUE)
+  expect_match(said(c(0, 1)), "for a regression `loss_squared()`, `loss_huber()` or `loss_poisson()`", fixed = TRUE)
   for (y in list(c(0, 2), -1, NA_real_, 5L)) expect_identical(said(y), said(c(0, 1)))
   expect_silent(response_template(c(TRUE, NA), "y"))
   expect_silent(response_template(factor(c("a", "b")), "y"))

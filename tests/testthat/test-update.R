@@ -55,3 +55,11 @@ test_that("a call without eps says what is left of the budget and taken, a call 
   text <- said(dp_evaluate(fit, d, budget = dp_budget(mu = 0.1)), "budget")
   expect_match(text, paste0("eps = ", sum_of(0.1, delta = 1 / 300^2)), fixed = TRUE)
 })
+
+test_that("update() of a fit of persons says what the same persons have", {
+  d$person <- rep(1:150, 2)
+  first <- suppressMessages(dp_sosp(y ~ a, d, bounds = frame_bounds["a"], eps = 1, delta = 1e-6, id = person,
+                                    records = 2, progress = FALSE))
+  expect_match(said(update(first), "update"), "the same persons have eps")
+  expect_match(said(update(fit_of(eps = 1, delta = 1e-6)), "update"), "the same records have eps")
+})
