@@ -82,7 +82,7 @@ makers <- function() {
 # What takes the place of arguments of glm(), glmnet() and other functions.
 other_names <- c(family = "loss", standardize = "geometry", verbose = "progress", trace = "progress", maxit = "control",
                  conf.int = "inference = \"sandwich\"", se.fit = "inference = \"sandwich\"",
-                 data = "y", seed = "noise = \"reproducible\"")
+                 seed = "noise = \"reproducible\"")
 
 # The argument may belong to a maker, such as `lambda` of penalty_ridge().
 argument_hint <- function(name, known) {

@@ -88,6 +88,9 @@
 dp_oracle <- function(x, y, loss = NULL, budget, radius, intercept = TRUE, neighbours = "replace-one",
                       noise = c("secure", "reproducible"), storage = c("double", "single"), bounds = NULL, ...) {
   call <- scrub_call(match.call(), quote(dp_oracle))
+  if ("data" %in% names(call)) {
+    abort("argument", "There is no `data`: with a formula the data frame is `y`.", call = call)
+  }
   check_dots(call)
   if (missing(x) || missing(y)) {
     abort("argument", "`x` and `y` are needed: a matrix and its response, or a formula and its data.", call = call)

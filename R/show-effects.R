@@ -300,14 +300,15 @@ panel_positions <- function(panels) {
     breaks = function(limits) {
       k <- panel_of(mean(limits))
       if (k == 0L) return(pretty(limits, 3))
-      time <- panels[[k]]$time
-      if (!is.null(time)) return(as.numeric(pretty(as_time(limits - start[k], time), 3)) + start[k])
-      inside <- Filter(function(at) at >= limits[1] && at <= limits[2], seq_along(panels[[k]]$levels) + start[k])
-      inside[seq(1L, length(inside), by = ceiling(length(inside) / max_ticks))]
+      panel <- panels[[k]]
+      at <- start[k] + if (is.null(panel$time)) seq_along(panel$levels) else
+        as.numeric(pretty(as_time(limits - start[k], panel$time), 3))
+      inside <- at[at >= limits[1] & at <= limits[2]]
+      inside[(seq_along(inside) - 1L) %% max(1, ceiling(length(inside) / max_ticks)) == 0]
     },
     labels = function(x) {
       k <- if (all(is.na(x))) 0L else panel_of(mean(x, na.rm = TRUE))
-      if (k == 0L) return(format(x, trim = TRUE, drop0trailing = TRUE))
+      if (k == 0L) return(replace(format(x, trim = TRUE, drop0trailing = TRUE), is.na(x), NA))
       panel <- panels[[k]]
       at <- x - start[k]
       if (is.null(panel$time)) panel_levels(panel$levels)[at] else time_labels(as_time(at, panel$time))
@@ -320,7 +321,7 @@ time_labels <- function(x) {
   forms <- c("%Y", "%Y-%m", "%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S")
   rest <- c("-01-01 00:00:00", "-01 00:00:00", " 00:00:00", ":00", "")
   whole <- format(x, "%Y-%m-%d %H:%M:%S")[!is.na(x)]
-  format(x, forms[vapply(rest, function(end) all(endsWith(whole, end)), NA)][1])
+  format(x, forms[vapply(rest, function(end) all(grepl(paste0(end, "$"), whole)), NA)][1])
 }
 
 # ---- smooth terms ----

@@ -305,7 +305,7 @@ test_that("what an oracle of a formula is given in place of a data frame is name
     }
   }, levels = levels_of(d))
   expect_error(given(source), "not a dp_source. A source takes the place of a matrix", class = "dpsosp_error_argument")
-  expect_error(dp_oracle(y ~ a, data = d, budget = dp_budget(mu = 1)), "Did you mean `y`", class = "dpsosp_error")
+  expect_error(dp_oracle(y ~ a, data = d, budget = dp_budget(mu = 1)), "the data frame is `y`", class = "dpsosp_error")
   # Losses without a bound of the slope are not offered.
   d$k <- 1
   error <- expect_error(dp_oracle(k ~ a, d, budget = dp_budget(mu = 1), bounds = frame_bounds["a"]), "loss_huber")

@@ -234,3 +234,9 @@ test_that("intervals and evaluations are of persons, too", {
   expect_error(dp_inference(fit, d[names(d) != "person"], eps = 1), "`person`")
   expect_error(dp_inference(fit, chunks, eps = 1), "is of records", class = "dpsosp_error_persons")
 })
+
+test_that("shares in R are those of the core: multiples of 2^-20 that sum to at most one", {
+  persons <- list(code = c(1L, 2L, 2L, 3L, 3L, 3L), n = 4L, most = 3L)
+  expect_identical(raw_shares(persons), c(1, 0.5, 0.5, rep(floor(2^20 / 3) / 2^20, 3)))
+  expect_identical(raw_shares(list(code = integer(), n = 1L, most = 1L)), numeric())
+})

@@ -65,13 +65,6 @@ test_that("with enough of what it names, a fit resolves half of its coefficients
   expect_gte(mean(seen), 0.5)
 })
 
-test_that("it supposes the typical columns of dp_plan()", {
-  typical <- formals(dp_plan)
-  expect_identical(typical$variance, resolve_variance)
-  expect_identical(typical$curvature, resolve_curvature)
-  expect_identical(typical$effect, resolve_effect)
-})
-
 test_that("where no budget and no number of records would do, the sentence says so", {
   expect_match(told(fit(formula = y ~ a + b + f, radius = 1e6)), "for half of them with fewer columns or levels")
 })
