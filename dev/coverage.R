@@ -33,7 +33,9 @@ read_gcov <- function(path) {
              value = ifelse(grepl("[#=]", count), 0, 1))
 }
 
-of_r <- covr:::merge_coverage(list.files(file.path(work, "lib"), "^covr_trace_", full.names = TRUE))
+# A worker that is ended while it writes its counts leaves a part of a file.
+whole <- function(file) !inherits(try(readRDS(file), silent = TRUE), "try-error")
+of_r <- covr:::merge_coverage(Filter(whole, list.files(file.path(work, "lib"), "^covr_trace_", full.names = TRUE)))
 lines <- covr::tally_coverage(structure(of_r, class = "coverage"), by = "line")
 lines <- data.frame(file = sub("^.*/R/", "R/", lines$filename), line = lines$line, value = lines$value)
 of_c <- do.call(rbind, lapply(file.path(work, c("c.gcov", "r.gcov")), read_gcov))

@@ -5,12 +5,14 @@ shard_workers <- function(names, url = NULL, frame = parent.frame()) {
   testthat::skip_if_not_installed("mirai")
   testthat::skip_on_cran()
   withr::local_envvar(R_LIBS = paste(.libPaths(), collapse = .Platform$path.sep), OMP_NUM_THREADS = "1")
+  # Where lines are counted (dev/coverage.sh) a daemon ends only after it has written its counts.
+  exit <- if (Sys.getenv("R_COVR") == "") TRUE else NA
   for (name in names) {
     if (is.null(url)) {
-      mirai::daemons(1, .compute = name)
+      mirai::daemons(1, .compute = name, autoexit = exit)
     } else {
       mirai::daemons(url = url(), .compute = name)
-      mirai::launch_local(1, .compute = name)
+      mirai::launch_local(1, .compute = name, autoexit = exit)
     }
   }
   withr::defer(for (name in names) mirai::daemons(0, .compute = name), frame)
