@@ -258,4 +258,6 @@ test_that("a function of the caller is a method: it gets an oracle and returns c
   expect_output(print(error), "failed: no")
   call <- scrub_call(quote(f(g = function(a, b = c(1.5, 2), ...) a + NULL)), quote(f))
   expect_identical(deparse(call), "f(g = function(a, b = c(1.5, 2), ...) a + NULL)")
+  call <- parse(text = "f(g = function(a) a + 1)", keep.source = TRUE)[[1]]
+  expect_length(scrub_call(call, quote(f))$g, 3L)
 })
