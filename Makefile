@@ -127,7 +127,7 @@ lint: setup
 srr:
 	Rscript dev/srr.R
 
-## make coverage     lines of R and C that the tests reach, into dev/coverage.md; half an hour
+## make coverage     lines of R and C that the tests reach, into dev/coverage.md; an hour
 coverage:
 	dev/setup.sh r-cran-covr
 	dev/coverage.sh

@@ -1,4 +1,5 @@
-# Counts the lines that tests reach; run by dev/coverage.sh.
+# Counts the lines that tests reach; run by dev/coverage.sh. `report` can be run again at any time: it takes what counts
+# there are.
 #   Rscript dev/coverage.R install FOLDER            installs an instrumented copy in FOLDER/lib
 #   Rscript dev/coverage.R report FOLDER [PATTERN]   makes the report from the counts; with a pattern only shows it
 arguments <- commandArgs(TRUE)
@@ -61,6 +62,9 @@ table <- c(
   "# Lines that the tests reach", "",
   "Made by `make coverage`: the R tests in their shorter form and the C tests in their quick one, together.", "",
   "| language | lines | not reached | reached, % |", "| --- | ---: | ---: | ---: |", rows_of(lines, lines$language), "",
+  "Of C some lines count as not reached although the code around them is: declarations, `(void)` of a parameter that is",
+  "not used, and the heads of loops that the compiler (-O1) takes together with other lines. Of R, R/dpsosp-package.R",
+  "runs when the package is loaded, before lines are counted.", "",
   unlist(lapply(c("R", "C"), function(language) {
     some <- lines[lines$language == language, ]
     c(paste0("| ", c(R = "layer of R", C = "room of C")[[language]], " | lines | not reached | reached, % |"),
