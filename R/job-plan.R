@@ -276,9 +276,9 @@ plan_setting <- function(plan, n = plan$n, eps = plan$eps) {
   frame <- plan$frame
   s <- claim_delta(list(
     frame = frame, design = frame, dim = frame$dim, side = frame$dim, n = n, curvature = plan$curvature,
-    effect = plan$effect, event = plan$event, asked = list(eps = eps, delta = plan$delta), inference = if (plan$inference) "sandwich" else
-      "none", loss = loss, response = response, penalty = penalty_none(), method = method,
-    control = method$family$control(method, loss),
+    effect = plan$effect, event = plan$event, asked = list(eps = eps, delta = plan$delta),
+    inference = if (plan$inference) "sandwich" else "none", loss = loss, response = response,
+    penalty = penalty_none(), method = method, control = method$family$control(method, loss),
     neighbours = plan$neighbours %||% "replace-one", auto = FALSE, call = quote(dp_plan())
   ))
   s <- claim_part(open_budget(add_entries(s, moments = default_moments(s))))

@@ -1,8 +1,8 @@
-# dp_plan() for numbers and counts against fits to SYNTHETIC data: expected and mean excess error, in residual variances,
-# of counts in nats per record.
+# dp_plan() for numbers and counts against fits to SYNTHETIC data: expected and mean excess error, in residual
+# variances, of counts in nats per record.
 #   Rscript plan-residual.R [RUNS [LOSS ...]]
-# With 10 runs the ratio of fits to plans is between .76 and 1.27 for squared error, .73 and 1.54 for huber, .60 and 1.72
-# for poisson.
+# With 10 runs the ratio of fits to plans is between .76 and 1.27 for squared error, .73 and 1.54 for huber, .60 and
+# 1.72 for poisson.
 library(dpsosp)
 
 settings <- data.frame(

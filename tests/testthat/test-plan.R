@@ -171,7 +171,7 @@ test_that("the excess of squared error agrees with fits, and falls in n and eps"
   }
 })
 
-test_that("the excess of counts agrees with fits, in nats per record, and that of huber's loss is near that of squares", {
+test_that("the excess of counts agrees with fits, in nats per record, and huber's is near that of squares", {
   plan <- function(n, eps, level = 2, ...) {
     dp_plan(n, numeric = 5, eps = eps, variance = 0.15, effect = 0.4, loss = "poisson", level = level, ...)
   }
