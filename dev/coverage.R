@@ -62,8 +62,8 @@ table <- c(
   "# Lines that the tests reach", "",
   "Made by `make coverage`: the R tests in their shorter form and the C tests in their quick one, together.", "",
   "| language | lines | not reached | reached, % |", "| --- | ---: | ---: | ---: |", rows_of(lines, lines$language), "",
-  "Of C some lines count as not reached although the code around them is: declarations, `(void)` of a parameter that is",
-  "not used, and the heads of loops that the compiler (-O1) takes together with other lines. Of R, R/dpsosp-package.R",
+  "Of C some lines count as not reached although the code around them is: declarations, `(void)` of a parameter that",
+  "is not used, and heads of loops that the compiler (-O1) takes together with other lines. Of R, R/dpsosp-package.R",
   "runs when the package is loaded, before lines are counted.", "",
   unlist(lapply(c("R", "C"), function(language) {
     some <- lines[lines$language == language, ]

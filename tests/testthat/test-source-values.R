@@ -109,10 +109,11 @@ test_that("types that the first chunk does not show can be declared, of any sour
 test_that("text that R's own functions refuse is missing in memory and in new data as well", {
   bytes <- "\xff\xfe"
   Encoding(bytes) <- "bytes"
+  none <- c(bytes, if (l10n_info()[["UTF-8"]]) "\xe9") # in a locale of single bytes this is a letter
   text <- transform(d, s = replace(rep_len(c("p", "q"), 40), 3, NA))
   formulas <- list(y ~ I(s == "p"), y ~ (s < "q"), y ~ as.numeric(s), y ~ I(s %in% c("p", "z")), y ~ pmin(s, "q") > "p")
   for (formula in formulas) {
-    for (value in c(bytes, "\xe9")) {
+    for (value in none) {
       odd <- transform(text, s = replace(s, 3, value))
       same(fit(odd, formula = formula), fit(text, formula = formula))
       same(fit(dp_source(in_chunks(odd, 15)), formula = formula), fit(text, formula = formula))
@@ -120,7 +121,7 @@ test_that("text that R's own functions refuse is missing in memory and in new da
   }
   of_factor <- fit(d, formula = y ~ f)
   expect_identical(is.na(predict(of_factor, data.frame(f = c("u", bytes, "\xe9")))), c(FALSE, TRUE, TRUE))
-  for (bad in c(bytes, "\xe9")) {
+  for (bad in none) {
     declared <- transform(d, f = structure(as.integer(f), levels = c("u", "v", bad), class = "factor"))
     expect_error(fit(declared), "no text", class = "dpsosp_error_argument")
     expect_error(dp_source(in_chunks(d, 9), levels = list(f = c("u", bad))), "levels", class = "dpsosp_error_argument")
