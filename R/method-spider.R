@@ -39,11 +39,14 @@
 #' A Hessian serves one escape, from the point where it was computed. The paper's algorithm uses `noise = "tree"`.
 #'
 #' @param constants `"tight"` or `"published"`.
+#' @param escape How a point with a short gradient is left where it is a saddle point: `"hessian"`, along an eigenvector,
+#'   or `"drift"`, by gradients only, see the section Escape by drift; not with published constants.
 #' @param leaves Largest number of releases in an epoch; a whole number.
 #' @param noise How the noise of an epoch's releases is correlated: `"sqrt"`, by the square root of the matrix of prefix
 #'   sums, `"tree"`, by a binary tree, or `"independent"`.
 #' @param hessian_share Fraction of the budget, in (0, 1), for the Hessian, or the products with it, where the same
-#'   records give gradient and Hessian; not used for convex problems.
+#'   records give gradient and Hessian; not used for convex problems, and with `escape = "drift"` for the certificate
+#'   only.
 #' @param certificate_share Fraction of the records, in (0, 1), that is kept for the certificate.
 #' @param value_share Fraction of the records, in (0, 1), for the loss at a start other than zero, which bounds the gap.
 #' @inheritParams control_opt
@@ -63,12 +66,18 @@
 #' @export
 control_spider <- function(constants = c("tight", "published"), leaves = 32, noise = c("sqrt", "tree", "independent"),
                            gap = NULL, confidence = 0.95, hessian_share = 0.2, certificate_share = 0.15,
-                           value_share = 0.01, ...) {
+                           value_share = 0.01, escape = c("hessian", "drift"), ...) {
   call <- sys.call()
   check_dots(call)
   share <- function(x, arg) check_share(x, arg, call)
+  constants <- check_choice(constants, c("tight", "published"), "constants", call)
+  escape <- check_choice(escape, c("hessian", "drift"), "escape", call)
+  if (constants == "published" && escape == "drift") {
+    abort("argument", "The published constants are of an escape by products with a Hessian: leave out `escape`.",
+          call = call)
+  }
   structure(class = c("dp_control_spider", "dp_control"), list(
-    constants = check_choice(constants, c("tight", "published"), "constants", call),
+    constants = constants, escape = escape,
     leaves = check_count(leaves, "leaves", 1, call, 4096L),
     noise = check_choice(noise, c("sqrt", "tree", "independent"), "noise", call),
     gap = if (is.null(gap)) NA_real_ else check_number(gap, "gap", 0, call = call),

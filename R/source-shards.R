@@ -294,6 +294,8 @@ max_of_sum <- function(loss, columns, intercept, shift, geometry = function() NU
       value = list(length = 1, size = value),
       "value and gradient" = list(length = dim + 1, size = value + slope),
       gradient = list(length = dim, size = slope),
+      "gradient difference" = list(length = dim, size = 2 * slope),
+      "gradient and hessian" = list(length = dim * (1 + dim), size = max(slope, curvature)),
       "class gradient" = list(length = dim, size = slope * cap),
       "class counts" = list(length = loss_outputs(loss), size = 1),
       "clipped gradient" = list(length = dim, size = what$clip),
