@@ -23,6 +23,15 @@
 #' objective, with rows clipped as in the fit. They hold if the records are independent draws from one distribution;
 #' privacy does not need this assumption. Only the solution is certified, by records that had no part in finding it.
 #'
+#' @section Escape by drift:
+#' With `escape = "drift"` steps use gradients only, which have the whole budget; one Hessian is released at the end, for
+#' the certificate. Where a gradient is short, a trial begins: so many further steps against gradients that, near a
+#' saddle point, noise drives them away (`vignette("proofs")`, *Escape by drift*). If they lead further than the square
+#' root of alpha over the Lipschitz constant of the Hessian, the descent goes on there. Otherwise the point where the
+#' trial began is kept. A trial also leaves a point from which a slow descent leads far, so that runs use more of their
+#' records for steps than with `"hessian"`. In `vignette("spider")` their certificates are better, except with few
+#' records. For convex problems there is no difference.
+#'
 #' @section Data that are read once:
 #' A source from [dp_source()] is read in one pass, and its records are taken in the order in which they come, not in a
 #' random order. Privacy holds for any order that does not depend on the values of the records: neighbours are data sets
@@ -55,11 +64,12 @@
 #'   one that its method does not take.
 #' @references Liu and Talwar (2024), Adaptive batch size for privately finding second-order stationary points. Fang,
 #'   Li, Lin and Zhang (2018), SPIDER: near-optimal non-convex optimization via stochastic path-integrated differential
-#'   estimator. Except with published constants, the escape along a released eigenvector, the plan and the stages are
-#'   this package's, and so is the certificate.
+#'   estimator. Tao, Zhang, Yu, Cheng, Dressler and Wang (2025), Second-order convergence in private stochastic
+#'   non-convex optimization, for escapes by drift. Except with published constants, the escape along a released eigenvector, the length and number of
+#'   trials, the plan and the stages are this package's, and so is the certificate.
 #' @seealso [dp_sosp()], [saddle_problem()].
 #' @examples
-#' control_spider(noise = "tree")
+#' control_spider(escape = "drift")
 #' dp_sosp(cover ~ elevation + slope, covertype[1:3000, ], eps = 1, delta = 1e-6, method = "spider",
 #'         control = control_spider(noise = "tree"),
 #'         bounds = list(elevation = c(1850, 3900), slope = c(0, 66)))

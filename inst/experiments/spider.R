@@ -6,7 +6,8 @@
 # Hessian's Lipschitz constant; its population value is computed from 200,000 records and their mirror images. Part
 # "covertype": sigmoid loss at eps = 1, compared with methods that read all records repeatedly; "true" refers to the
 # sample there. Part "drift" compares the two escapes of control_spider(): saddle_problem(n, 12), the same with a ridge
-# penalty, which has a minimiser, and Covertype as above. Exact values are NOT PRIVATE. target: the alpha of the plan. seconds: processor time.
+# penalty, which has a minimiser, and Covertype as above. Exact values are NOT PRIVATE. target: the alpha of the plan.
+# seconds: processor time.
 arguments <- commandArgs(TRUE)
 this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 source(file.path(dirname(this_file), "common.R"))
@@ -82,7 +83,7 @@ drift_runs <- function(results, folder) {
   for (ridge in c(0, ridge_strength)) {
     exact <- population(drift_dimensions, ridge)
     for (n in sizes) for (seed in seq_len(if (n < 1e6) 20 else 10)) for (escape in c("hessian", "drift")) {
-      key <- data.frame(problem = if (ridge == 0) "saddle" else "saddle, ridge", method = escape, noise = "sqrt", n = n,
+      key <- data.frame(problem = if (ridge == 0) "saddle" else "with a ridge", method = escape, noise = "sqrt", n = n,
                         seed = seed)
       if (results$has(key)) next
       set.seed(seed)
