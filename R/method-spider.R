@@ -24,8 +24,8 @@
 #' privacy does not need this assumption. Only the solution is certified, by records that had no part in finding it.
 #'
 #' @section Escape by drift:
-#' With `escape = "drift"` steps use gradients only, which have the whole budget; one Hessian is released at the end, for
-#' the certificate. Where a gradient is short, a trial begins: so many further steps against gradients that, near a
+#' With `escape = "drift"` steps use gradients only, which have the whole budget; one Hessian is released at the end,
+#' for the certificate. Where a gradient is short, a trial begins: so many further steps against gradients that, near a
 #' saddle point, noise drives them away (`vignette("proofs")`, *Escape by drift*). If they lead further than the square
 #' root of alpha over the Lipschitz constant of the Hessian, the descent goes on there. Otherwise the point where the
 #' trial began is kept. A trial also leaves a point from which a slow descent leads far, so that runs use more of their
@@ -48,8 +48,8 @@
 #' A Hessian serves one escape, from the point where it was computed. The paper's algorithm uses `noise = "tree"`.
 #'
 #' @param constants `"tight"` or `"published"`.
-#' @param escape How a point with a short gradient is left where it is a saddle point: `"hessian"`, along an eigenvector,
-#'   or `"drift"`, by gradients only, see the section Escape by drift; not with published constants.
+#' @param escape How a point with a short gradient is left where it is a saddle point: `"hessian"`, along an
+#'   eigenvector, or `"drift"`, by gradients only, see the section Escape by drift; not with published constants.
 #' @param leaves Largest number of releases in an epoch; a whole number.
 #' @param noise How the noise of an epoch's releases is correlated: `"sqrt"`, by the square root of the matrix of prefix
 #'   sums, `"tree"`, by a binary tree, or `"independent"`.
@@ -65,8 +65,9 @@
 #' @references Liu and Talwar (2024), Adaptive batch size for privately finding second-order stationary points. Fang,
 #'   Li, Lin and Zhang (2018), SPIDER: near-optimal non-convex optimization via stochastic path-integrated differential
 #'   estimator. Tao, Zhang, Yu, Cheng, Dressler and Wang (2025), Second-order convergence in private stochastic
-#'   non-convex optimization, for escapes by drift. Except with published constants, the escape along a released eigenvector, the length and number of
-#'   trials, the plan and the stages are this package's, and so is the certificate.
+#'   non-convex optimization, for escapes by drift. Except with published constants, the escape along a released
+#'   eigenvector, the length and number of trials, the plan and the stages are this package's, and so is the
+#'   certificate.
 #' @seealso [dp_sosp()], [saddle_problem()].
 #' @examples
 #' control_spider(escape = "drift")

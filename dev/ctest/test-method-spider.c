@@ -228,8 +228,8 @@ static void drift_leaves(enum factor noise) {
   fixture_close(&f);
 }
 
-/* Records that are all alike, at the minimiser, hardly any noise: the trial has the steps of proofs: drift, with b = M =
- * third = bounds of the sigmoid loss, and then the point is kept as it is. */
+/* Records that are all alike, at the minimiser, and hardly any noise: the first trial has as many steps as the formula
+ * says (proofs: drift), and then the point is kept as it is. */
 static void drift_stays(void) {
   enum { ROWS = 2000 };
   struct fixture f;

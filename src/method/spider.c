@@ -252,8 +252,8 @@ static size_t next_records(struct run *r) {
 /* The shortest step along an eigenvector that is as negative. */
 static double trial_limit(const struct run *r) { return sqrt(r->alpha / r->f->third); }
 
-/* How many steps a trial has: so many that the noise of its first gradient alone drives it further than the limit, along
- * an eigenvector of curvature -sqrt(M alpha), with probability 1 - TRIAL_FAILS (proofs: drift). */
+/* How many steps a trial has: so many that the noise of its first gradient alone drives it further than the limit,
+ * along an eigenvector of curvature -sqrt(M alpha), with probability 1 - TRIAL_FAILS (proofs: drift). */
 static size_t trial_steps(const struct run *r, double sd) {
   const struct objective *f = r->f;
   double enough = trial_limit(r) / (TRIAL_FAILS * sqrt(acos(-1) / 2));
