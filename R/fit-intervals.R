@@ -278,7 +278,8 @@ dp_inference <- function(fit, data, eps = NULL, delta = NULL, type = c("sandwich
 infer_later <- function(claim, fit, type) {
   oracle <- plain_oracle(add_entries(claim, method = if (by_residuals(fit)) list(loss = residual_loss(fit$loss))))
   if (!by_residuals(fit)) {
-    return(infer(oracle, claim$design, core_start(claim$design, fit$coefficients), type, claim$rho, claim$n))
+    geometry <- damped_geometry(fit$geometry, fit$loss, claim$n, claim$rho)
+    return(infer(oracle, claim$design, geometry, fit$coefficients, type, claim$rho, claim$n))
   }
   facts <- residual_facts(claim$design, claim$response, fit$geometry, fit$level)
   move_oracle(oracle, facts$geometry)

@@ -302,9 +302,7 @@ plan_share <- function(s) {
 plan_geometry <- function(s) {
   moments <- plan_moments(s)
   if (!s$design$intercept) moments <- moments_about_zero(moments)
-  weighted <- !is.null(s$method$family$weighted)
-  geometry <- c(new_geometry(moments, s$frame$degree, s),
-                if (weighted) row_bounds(s) else list(weighted = FALSE, cap = 1, bound = 1),
+  geometry <- c(new_geometry(moments, s$frame$degree, s), row_bounds(s),
                 list(tilt = 0, shortest = geometry_shortest, end = rep(NaN, columns_of(s))))
   if (takes_residuals(s$method)) geometry <- residual_geometry(geometry, moments, s, mapped_columns(s$design)$box)
   .Call(ffi_oracle_move, s$oracle, geometry)
