@@ -264,6 +264,8 @@ dp_inference <- function(fit, data, eps = NULL, delta = NULL, type = c("sandwich
   claim <- again_claim(fit, data, list(y = y, weights = weights, offset = offset), check_noise(noise, call),
                        list(eps = eps, delta = delta, budget = budget, label = label), call)
   if (!is.null(claim$once)) refuse_once(call)
+  tell_unresolved(claim_delta(add_entries(claim, inference = type, dim = design_dim(fit$design),
+                                          geometry = fit$geometry)), later = TRUE)
   end <- claim$hold()
   on.exit(end())
   claim <- open_claim(claim)

@@ -1,5 +1,6 @@
 # The stage of a job that releases what intervals need: gradient, Hessian and second moments of the records' gradients,
-# at the solution, in the coordinates of the job's geometry or, where it has none, of the mapped rows. It adds to the job
+# at the solution, in the coordinates of the job's geometry or, where it has none, of the mapped rows. It adds to the
+# job
 #   intervals  if they are requested:
 #     type          "sandwich" or "model"
 #     released      point and noisy releases (job-intervals.R), n, in a geometry longest, the length R of rows, below
