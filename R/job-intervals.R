@@ -31,15 +31,16 @@ infer <- function(oracle, design, geometry, solution, type, rho, n) {
   released <- list(
     point = point, gradient = dp_gradient(oracle, point, rho = cost[["gradient"]]),
     hessian = dp_hessian(oracle, point, rho = cost[["hessian"]]),
-    products = if (type == "sandwich") products(oracle, point, cost[["products"]]), n = n, longest = geometry$cap
+    products = if (type == "sandwich") products(oracle, point, cost[["products"]]), n = n
   )
+  released$longest <- geometry$cap
   known <- if (is.null(geometry)) known_entries(design) else nothing_known(length(point))
   step <- one_step(released, design, known, step_prior * coefficient_unit(design, geometry))
   c(list(type = type, released = released), step_intervals(step, design, geometry))
 }
 
 # The coefficient of the core that is one for a column: in [-1, 1], or with a standard deviation of one.
-coefficient_unit <- function(design, geometry) if (is.null(geometry)) design$radius else sqrt(design_dim(design))
+coefficient_unit <- function(design, geometry = NULL) if (is.null(geometry)) design$radius else sqrt(design_dim(design))
 
 # ---- in a geometry ----
 
@@ -127,7 +128,8 @@ raised_most <- 2    # standard deviations of the noise of the products by which 
 # released: point, n, and gradient, hessian and products, each a release with its sd; products is NULL for type "model".
 # known: entries of the matrices, see below; prior: standard deviation of a coefficient of the core; residual: that of
 # the residuals, whose square times H the diagonal of the products is raised to as far as their noise allows.
-one_step <- function(released, design, known, prior, residual = 0) {
+one_step <- function(released, design, known = known_entries(design), prior = step_prior * coefficient_unit(design),
+                     residual = 0) {
   p <- length(released$point)
   sd <- attr(released$hessian, "sd")
   hessian <- tidy_matrix(released$hessian, known)
