@@ -150,10 +150,10 @@ chosen_coefficients <- function(parm, names, call) {
 #' n}{sqrt(2) b R^2 / n} and \eqn{\sqrt2 L^2 R^2 / n}{sqrt(2) L^2 R^2 / n} (under `"zero-out"` L R / n, b R^2 / n, L^2
 #' R^2 / n).
 #'
-#' Of other fits, such as those by `"newton"`, they are in the coordinates of the mapped rows, |z| <= 1, without weights,
-#' and R is one in the sensitivities. Known zeros and equal entries of H and J (two indicators of one factor are never
-#' both one; the square of an indicator is the indicator) then reduce the noise at no cost. Where values lie in a small
-#' part of their range the noise hides them, and intervals are much wider.
+#' Of other fits, such as those by `"newton"`, they are in the coordinates of the mapped rows, |z| <= 1, without
+#' weights, and R is one in the sensitivities. Known zeros and equal entries of H and J (two indicators of one factor
+#' are never both one; the square of an indicator is the indicator) then reduce the noise at no cost. Where values lie
+#' in a small part of their range the noise hides them, and intervals are much wider.
 #'
 #' Of a fit by residuals (squared error, and counts with `"newton-ridge"`) the releases are in the coordinates of the
 #' last steps, whose rows z have a norm of about one, R being their cap (see [control_newton_ridge()]). Noisy counts of
@@ -192,10 +192,10 @@ chosen_coefficients <- function(parm, names, call) {
 #'
 #' # Before it is spent
 #' Where [dp_plan()] expects less than half of the coefficients of a `dp_sosp()` with `inference`, or of a
-#' `dp_inference()`, to be resolved, a message (`dpsosp_message_resolve`) says so before the first charge, with the eps and the n from
-#' which half of them would be. It follows from n, columns, declared levels, eps and loss alone, for the logistic loss,
-#' a formula and records: about persons, matrices and other losses it says nothing. It takes columns to be typical:
-#' values that are spread over the whole of their range resolve more.
+#' `dp_inference()`, to be resolved, a message (`dpsosp_message_resolve`) says so before the first charge, with the eps
+#' and the n from which half of them would be. It follows from n, columns, declared levels, eps and loss alone, for the
+#' logistic loss, a formula and records: about persons, matrices and other losses it says nothing. It takes columns to
+#' be typical: values that are spread over the whole of their range resolve more.
 #'
 #' # What intervals are about
 #' The intervals are for the coefficients with the least expected loss of rows as the fit maps them: numeric columns
@@ -203,9 +203,9 @@ chosen_coefficients <- function(parm, names, call) {
 #' wide ranges. Private ranges of a fit with `inference` cut off only values that the noise hides. Those of a fit
 #' without `inference` may cut off some percent of the values, because this improves predictions; intervals that
 #' `dp_inference()` adds to such a fit refer to the clipped columns. With a slope below one ([loss_logistic()]), and
-#' with weights in a geometry, the loss is another one, with the same minimiser if the model is right. Responses with bounds are clipped to them, and
-#' with squared error few residuals are larger than C: with C the intervals would be about another coefficient only
-#' where those few are large and depend on the columns.
+#' with weights in a geometry, the loss is another one, with the same minimiser if the model is right. Responses with
+#' bounds are clipped to them, and with squared error few residuals are larger than C: with C the intervals would be
+#' about another coefficient only where those few are large and depend on the columns.
 #'
 #' Intervals need a large n: they use a normal approximation, and the remainder of the Newton step must be small. In
 #' `inst/experiments/inference.R` their coverage is as stated, or higher with few records and a small budget
@@ -237,7 +237,8 @@ chosen_coefficients <- function(parm, names, call) {
 #' @param ... Not used; anything in it is an error.
 #' @return `dp_inference()`: the fit, with the new coefficients and a list `inference` of `type`, `released` (`point`,
 #'   `gradient`, `hessian`, `products`, with their `sd`, off a matrix' diagonal \eqn{sd / \sqrt2}{sd / sqrt(2)}, and
-#'   `n`; in a geometry, `longest`, which is R; in its coordinates or those of the mapped rows, factors last; of a fit by residuals in those of its last steps, with
+#'   `n`; in a geometry, `longest`, which is R; in its coordinates or those of the mapped rows, factors last; of a fit
+#'   by residuals in those of its last steps, with
 #'   noisy fractions of residuals at `ends`, `counts`, and with `scale` and `clip`, for the mapped response), `vcov`
 #'   (widened, without `NA`), `reason` (why a coefficient is not shown, or `NA`) and `privacy`, as in a fit. `vcov()`:
 #'   a matrix. `confint()`: a matrix with the ends of the intervals.

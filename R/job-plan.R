@@ -409,7 +409,8 @@ resolve_plan <- function(job, later) {
   variance <- rep(resolve_variance, sum(design$columns$kind == "numeric"))
   plain <- is.null(if (later) job$geometry else job$method$family$weighted)
   list(n = job$n, eps = eps, delta = job$asked$delta %||% job$asked$budget$delta,
-       method = if (plain) "newton" else "newton-ridge", inference = TRUE, later = later, loss = job$loss, neighbours = job$neighbours, curvature = resolve_curvature,
+       method = if (plain) "newton" else "newton-ridge", inference = TRUE, later = later,
+       loss = job$loss, neighbours = job$neighbours, curvature = resolve_curvature,
        effect = resolve_effect, frame = plan_frame(design, shares, variance))
 }
 
@@ -427,14 +428,13 @@ resolve_eps <- function(job) {
 resolved_share <- function(s) {
   variance <- one_step_variance(s)
   hessian <- variance$hessian
-  sd <- variance$hessian_sd
   curvature <- eigen(hessian, symmetric = TRUE)
-  open <- curvature$values < step_floor * sd * sqrt(2 * s$dim)
+  open <- curvature$values < step_floor * variance$hessian_sd * sqrt(2 * s$dim)
   prior <- step_prior * variance$unit
   lost <- prior^2 * rowSums(curvature$vectors[, open, drop = FALSE]^2)
   total <- diag(variance$variance) + lost
   r <- if (s$frame$intercept) hessian[1, ] / hessian[1, 1] else 0
-  short <- diag(hessian) - r * hessian[1, ] < step_evident * sd * (1 + r^2)
+  short <- diag(hessian) - r * hessian[1, ] < step_evident * variance$hessian_sd * (1 + r^2)
   slopes <- seq_len(s$dim) > s$frame$intercept
   numeric <- c(if (s$frame$intercept) FALSE, s$frame$columns$kind == "numeric")
   mean(!(lost > step_most * total | total > prior^2 | (short & numeric))[slopes])

@@ -48,7 +48,8 @@
 #'   declared levels are used, no values; it may have no rows.
 #' @param eps Epsilon, positive.
 #' @param delta In (0, 0.1); `NULL` is 1/n^2, with fewer than four records 1e-6, as in [dp_sosp()].
-#' @param method A method of [dp_sosp()], or `"auto"`, which takes `"newton-ridge"`, but `"newton"` without columns. For methods other than these two the excess loss is not known.
+#' @param method A method of [dp_sosp()], or `"auto"`, which takes `"newton-ridge"`, but `"newton"` without
+#'   columns. For methods other than these two the excess loss is not known.
 #' @param inference `TRUE` if intervals are paid for as well, as by `dp_sosp(inference = "sandwich")`.
 #' @param variance Variance of the mapped numeric columns, from 1e-6 to 1: one number, or one per column. 1/3 is uniform
 #'   on the range, 0.1 is typical of ranges that hold all values.

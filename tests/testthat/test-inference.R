@@ -179,7 +179,8 @@ test_that("the point may come from any method, in a geometry too", {
 
 # Columns of which most values lie in a small part of the range.
 skewed_frame <- function(n) {
-  d <- data.frame(a = stats::rlnorm(n, 0, 0.5), b = stats::rnorm(n, 50, 8), f = factor(sample(c("u", "v", "w"), n, TRUE)))
+  d <- data.frame(a = stats::rlnorm(n, 0, 0.5), b = stats::rnorm(n, 50, 8),
+                  f = factor(sample(c("u", "v", "w"), n, TRUE)))
   d$y <- factor(stats::runif(n) < stats::plogis(skewed_truth[1] + as.vector(stats::model.matrix(~ ., d)[, -1] %*%
                                                                               skewed_truth[-1])))
   d
