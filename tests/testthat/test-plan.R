@@ -273,7 +273,7 @@ test_that("a plan falls in n and eps, and its parts are what they say", {
 
 test_that("auto is the method that a fit would take", {
   expect_identical(frame_plan(5000, 1)$method, "newton-ridge")
-  expect_identical(frame_plan(5000, 1, inference = TRUE)$method, "newton")
+  expect_identical(frame_plan(5000, 1, inference = TRUE)$method, "newton-ridge")
   expect_identical(dp_plan(5000, eps = 1)$method, "newton")
 })
 
@@ -319,7 +319,6 @@ test_that("wrong arguments are named", {
   wrong("shares", levels = 2, shares = list(c(0, 1)))
   wrong("schema", formula = y ~ x)
   wrong("method", numeric = 1, method = "newton-rigde")
-  wrong("intervals", numeric = 1, method = "newton-ridge", inference = TRUE)
   wrong("intervals", numeric = 1, method = "opt", inference = TRUE)
   wrong("columns", method = "newton-ridge")
   wrong("want", numeric = 1, want = list(1))
