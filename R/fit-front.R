@@ -126,8 +126,8 @@
 #' @param method `"auto"`, the default, takes `"newton-ridge"` for the logistic loss and the support vector machine
 #'   without a penalty, for squared error, where [losses] allow it for Huber's loss and counts, and for
 #'   [loss_multinomial()] with an intercept, columns, no penalty and no `start`, where d / (n mu) is at most 0.1 or
-#'   `geometry` is given, d the coefficients of a class. For other convex problems, with `geometry = "none"` and with
-#'   `inference`, it takes `"newton"`, or `"objpert"` where the fit has a budget of its own that leaves little noise;
+#'   `geometry` is given, d the coefficients of a class. For other convex problems, and with `geometry = "none"`, it
+#'   takes `"newton"`, or `"objpert"` where the fit has a budget of its own that leaves little noise;
 #'   for problems that are not convex `"warm-ridge"`, or `"2opt-ls"` where there are no columns, is a `target` or
 #'   `geometry = "none"`; and with more than 1,000 coefficients (3,000 where it would take
 #'   `"newton-ridge"`, 4,000 for each class with `loss_multinomial()`) a method that needs gradients only, which squared

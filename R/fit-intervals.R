@@ -137,13 +137,23 @@ chosen_coefficients <- function(parm, names, call) {
 #' z and p values, `confint()` intervals, and `vcov()` the covariance of the coefficients.
 #'
 #' # What is released
-#' Three Gaussian releases at the fit's solution w, in the coordinates of the mapped rows z, |z| <= 1: the mean
-#' gradient g, the mean Hessian H and, for `"sandwich"`, the mean J of the second moments l'^2 z z' of the records'
-#' gradients. With \eqn{|l'| \le L} and \eqn{0 \le l'' \le b} their sensitivities are 2 L / n,
-#' \eqn{\sqrt2 b / n}{sqrt(2) b / n} and \eqn{\sqrt2 L^2 / n}{sqrt(2) L^2 / n} (under `"zero-out"` L / n, b / n, L^2 /
-#' n). Their costs have the proportions 40 : 30 : 5. In `dp_sosp()` the method that finds w has a quarter of the
-#' budget. Known zeros and equal entries of H and J (two indicators of one factor are never both one; the square of an
-#' indicator is the indicator) reduce the noise at no cost.
+#' Three Gaussian releases at the fit's solution w: the mean gradient g, the mean Hessian H and, for `"sandwich"`, the
+#' mean J of the second moments of the records' gradients. Their costs have the proportions 40 : 30 : 5. In `dp_sosp()`
+#' the method that finds w has a quarter of the budget.
+#'
+#' Of a fit in a geometry, as with `"auto"`, they are in its coordinates (see [geometry_public()]), in which all columns
+#' vary alike and rows z have a norm of about one. A record has the weight \eqn{\min(1, (R/|z|)^2)}{min(1, (R/|z|)^2)}
+#' in all three. With such weights the coefficients of a right model still have an expected gradient of zero. With d
+#' coefficients and mu the budget of the intervals in Gaussian differential privacy, R is
+#' \eqn{1.25 \max(1, 0.0025\,n\mu/d)^{1/4}}{1.25 max(1, 0.0025 n mu / d)^(1/4)}: with little noise hardly any record
+#' weighs less. With \eqn{|l'| \le L} and \eqn{0 \le l'' \le b} the sensitivities are 2 L R / n, \eqn{\sqrt2 b R^2 /
+#' n}{sqrt(2) b R^2 / n} and \eqn{\sqrt2 L^2 R^2 / n}{sqrt(2) L^2 R^2 / n} (under `"zero-out"` L R / n, b R^2 / n, L^2
+#' R^2 / n).
+#'
+#' Of other fits, such as those by `"newton"`, they are in the coordinates of the mapped rows, |z| <= 1, without
+#' weights, and R is one in the sensitivities. Known zeros and equal entries of H and J (two indicators of one factor
+#' are never both one; the square of an indicator is the indicator) then reduce the noise at no cost. Where values lie
+#' in a small part of their range the noise hides them, and intervals are much wider.
 #'
 #' Of a fit by residuals (squared error, and counts with `"newton-ridge"`) the releases are in the coordinates of the
 #' last steps, whose rows z have a norm of about one, R being their cap (see [control_newton_ridge()]). Noisy counts of
@@ -166,8 +176,9 @@ chosen_coefficients <- function(parm, names, call) {
 #' Eigenvalues of H below a quarter of the norm of its noise cannot be distinguished from zero: in these directions the
 #' budget resolves nothing. `summary()`, `vcov()` and `confint()` show `NA` for a coefficient
 #' * if more than a quarter of its variance comes from such directions;
-#' * if its standard error exceeds the prior standard deviation, 1.5 for a column in \[-1, 1\]
-#'   (the columns of a matrix are used as they are);
+#' * if its standard error exceeds the prior standard deviation, in a geometry 1.5 for a column with a standard
+#'   deviation of one by the fit's moments, else 1.5 for a column in \[-1, 1\] (the columns of a matrix are used as they
+#'   are);
 #' * if it belongs to a numeric column whose own curvature does not exceed the noise level of H by three standard
 #'   deviations, because its range is much too wide for its values or the budget is too small. Then the intercept is
 #'   `NA` too, unless the range has its centre at zero, because the intercept refers to the value zero of the column.
@@ -179,21 +190,22 @@ chosen_coefficients <- function(parm, names, call) {
 #' prior. A column that is not resolved is almost as if it were left out: the other coefficients are nearly those of the
 #' model without it.
 #'
-#' # Before it is spent Where [dp_plan()] expects less than half of the coefficients of a `dp_sosp()` with `inference`
-#' to be resolved, a message (`dpsosp_message_resolve`) says so before the first charge, with the eps and the n from
-#' which half of them would be. It follows from n, columns, declared levels, eps and loss alone, for the logistic loss,
-#' a formula and records: about persons, matrices and other losses it says nothing. It takes columns to be typical:
-#' values that are spread over the whole of their range resolve more.
+#' # Before it is spent
+#' Where [dp_plan()] expects less than half of the coefficients of a `dp_sosp()` with `inference`, or of a
+#' `dp_inference()`, to be resolved, a message (`dpsosp_message_resolve`) says so before the first charge, with the eps
+#' and the n from which half of them would be. It follows from n, columns, declared levels, eps and loss alone, for the
+#' logistic loss, a formula and records: about persons, matrices and other losses it says nothing. It takes columns to
+#' be typical: values that are spread over the whole of their range resolve more.
 #'
 #' # What intervals are about
 #' The intervals are for the coefficients with the least expected loss of rows as the fit maps them: numeric columns
 #' clipped to their ranges, and rows to norm at most `radius`, which by default clips none for a formula. So declare
 #' wide ranges. Private ranges of a fit with `inference` cut off only values that the noise hides. Those of a fit
 #' without `inference` may cut off some percent of the values, because this improves predictions; intervals that
-#' `dp_inference()` adds to such a fit refer to the clipped columns. With a slope below one ([loss_logistic()]) the
-#' loss is another one, with the same minimiser if the model is right. Responses with bounds are clipped to them, and
-#' with squared error few residuals are larger than C: with C the intervals would be about another coefficient only
-#' where those few are large and depend on the columns.
+#' `dp_inference()` adds to such a fit refer to the clipped columns. With a slope below one ([loss_logistic()]), and
+#' with weights in a geometry, the loss is another one, with the same minimiser if the model is right. Responses with
+#' bounds are clipped to them, and with squared error few residuals are larger than C: with C the intervals would be
+#' about another coefficient only where those few are large and depend on the columns.
 #'
 #' Intervals need a large n: they use a normal approximation, and the remainder of the Newton step must be small. In
 #' `inst/experiments/inference.R` their coverage is as stated, or higher with few records and a small budget
@@ -225,7 +237,8 @@ chosen_coefficients <- function(parm, names, call) {
 #' @param ... Not used; anything in it is an error.
 #' @return `dp_inference()`: the fit, with the new coefficients and a list `inference` of `type`, `released` (`point`,
 #'   `gradient`, `hessian`, `products`, with their `sd`, off a matrix' diagonal \eqn{sd / \sqrt2}{sd / sqrt(2)}, and
-#'   `n`; in the coordinates of the mapped rows, factors last; of a fit by residuals in those of its last steps, with
+#'   `n`; in a geometry, `longest`, which is R; in its coordinates or those of the mapped rows, factors last; of a fit
+#'   by residuals in those of its last steps, with
 #'   noisy fractions of residuals at `ends`, `counts`, and with `scale` and `clip`, for the mapped response), `vcov`
 #'   (widened, without `NA`), `reason` (why a coefficient is not shown, or `NA`) and `privacy`, as in a fit. `vcov()`:
 #'   a matrix. `confint()`: a matrix with the ends of the intervals.
@@ -264,6 +277,8 @@ dp_inference <- function(fit, data, eps = NULL, delta = NULL, type = c("sandwich
   claim <- again_claim(fit, data, list(y = y, weights = weights, offset = offset), check_noise(noise, call),
                        list(eps = eps, delta = delta, budget = budget, label = label), call)
   if (!is.null(claim$once)) refuse_once(call)
+  tell_unresolved(claim_delta(add_entries(claim, inference = type, dim = design_dim(fit$design),
+                                          geometry = fit$geometry)), later = TRUE)
   end <- claim$hold()
   on.exit(end())
   claim <- open_claim(claim)
@@ -278,7 +293,8 @@ dp_inference <- function(fit, data, eps = NULL, delta = NULL, type = c("sandwich
 infer_later <- function(claim, fit, type) {
   oracle <- plain_oracle(add_entries(claim, method = if (by_residuals(fit)) list(loss = residual_loss(fit$loss))))
   if (!by_residuals(fit)) {
-    return(infer(oracle, claim$design, core_start(claim$design, fit$coefficients), type, claim$rho, claim$n))
+    geometry <- damped_geometry(fit$geometry, fit$loss, claim$n, claim$rho)
+    return(infer(oracle, claim$design, geometry, fit$coefficients, type, claim$rho, claim$n))
   }
   facts <- residual_facts(claim$design, claim$response, fit$geometry, fit$level)
   move_oracle(oracle, facts$geometry)

@@ -3,8 +3,8 @@
 # is wasted on columns that hardly vary. Centres and scales follow from released moments (proofs: sensitivity-moments)
 # or from public ones. The oracle has these coordinates from then on. It adds to the job
 #   ends, usable  what the moments tell of the ends of ranges and the fraction of usable records (job-checks.R)
-#   geometry  a list of centre, scale, spread, prior, constant, radius, intercept, weighted, cap, bound, tilt, shortest
-#             and end
+#   geometry  a list of centre, scale, spread, prior, constant, radius, intercept, weighted, damped, cap, bound, tilt,
+#             shortest and end
 
 # Other values of floor, constant and growth are compared on synthetic problems in inst/experiments/ridge-rule.R.
 geometry_floor <- 2      # standard deviations of its noise that are added to a variance
@@ -29,9 +29,7 @@ job_geometry <- function(job) {
     of_used(release_moments(job, columns), job$level$present)
   job <- add_entries(job, usable = moments$usable, ends = moments$ends)
   if (!job$design$intercept) moments <- moments_about_zero(moments)
-  weighted <- !is.null(job$method$family$weighted)
-  geometry <- c(new_geometry(moments, columns$degree, job),
-                if (weighted) row_bounds(job) else list(weighted = FALSE, cap = 1, bound = 1))
+  geometry <- c(new_geometry(moments, columns$degree, job), row_bounds(job))
   geometry <- c(geometry, class_weights(job, geometry, moments$variance, columns$box))
   if (takes_residuals(job$method)) geometry <- residual_geometry(geometry, moments, job, columns$box)
   move_oracle(job$oracle, geometry)
@@ -174,11 +172,13 @@ column_prior <- function(scale, degree) {
   degree^-geometry_degree / sqrt(usual * scale^geometry_power)
 }
 
-# From public facts: with little noise, rows may be longer before their slopes and weights are bounded.
+# From public facts: with little noise, rows may be longer before their slopes and weights are bounded. Only those of
+# intervals are damped (damped_geometry()).
 row_bounds <- function(job) {
+  if (is.null(job$method$family$weighted)) return(list(weighted = FALSE, damped = FALSE, cap = 1, bound = 1))
   share <- (1 - geometry_share) * job$method$family$weighted(job)
   cap <- max(1, (geometry_noise / relative_noise(job, share * job$rho))^geometry_growth)
-  list(weighted = TRUE, cap = cap, bound = cap * row_slope(path_loss(job)))
+  list(weighted = TRUE, damped = FALSE, cap = cap, bound = cap * row_slope(path_loss(job)))
 }
 
 # The slope that a row of the length cap may have.

@@ -1,8 +1,9 @@
 # The stage of a job that releases what intervals need: gradient, Hessian and second moments of the records' gradients,
-# at the solution, in the coordinates of the mapped rows. It adds to the job
+# at the solution, in the coordinates of the job's geometry or, where it has none, of the mapped rows. It adds to the
+# job
 #   intervals  if they are requested:
 #     type          "sandwich" or "model"
-#     released      point and noisy releases (job-intervals.R), n
+#     released      point and noisy releases (job-intervals.R), n, in a geometry longest, the length R of rows, below
 #     coefficients, vcov, reason, predictor  (step_intervals())
 
 # Fractions of the cost of intervals. Type "model" needs no products, so the other fractions are scaled up.
@@ -16,12 +17,15 @@ job_intervals <- function(job) {
     facts <- residual_facts(job$design, job$response, job$geometry, known_level(job))
     return(add_entries(job, intervals = infer_residuals(job$oracle, facts, job$solution, rho, job$n)))
   }
-  oracle <- if (is.null(job$geometry)) job$oracle else plain_oracle(job)
-  point <- core_start(job$design, job$solution)
-  add_entries(job, intervals = infer(oracle, job$design, point, job$inference, rho, job$n))
+  geometry <- damped_geometry(job$geometry, path_loss(job), job$n, rho)
+  oracle <- if (is.null(geometry)) job$oracle else plain_oracle(job)
+  add_entries(job, intervals = infer(oracle, job$design, geometry, job$solution, job$inference, rho, job$n))
 }
 
-infer <- function(oracle, design, point, type, rho, n) {
+# oracle: in the coordinates of the mapped rows; solution: coefficients of the columns.
+infer <- function(oracle, design, geometry, solution, type, rho, n) {
+  if (!is.null(geometry)) move_oracle(oracle, geometry)
+  point <- to_geometry(geometry, core_start(design, solution))
   shares <- inference_shares[if (type == "sandwich") names(inference_shares) else c("gradient", "hessian")]
   cost <- shares / sum(shares) * rho * (1 - 1e-12)
   released <- list(
@@ -29,7 +33,33 @@ infer <- function(oracle, design, point, type, rho, n) {
     hessian = dp_hessian(oracle, point, rho = cost[["hessian"]]),
     products = if (type == "sandwich") products(oracle, point, cost[["products"]]), n = n
   )
-  c(list(type = type, released = released), step_intervals(one_step(released, design), design))
+  released$longest <- geometry$cap
+  known <- if (is.null(geometry)) known_entries(design) else nothing_known(length(point))
+  step <- one_step(released, design, known, step_prior * coefficient_unit(design, geometry))
+  c(list(type = type, released = released), step_intervals(step, design, geometry))
+}
+
+# The coefficient of the core that is one for a column: in [-1, 1], or with a standard deviation of one.
+coefficient_unit <- function(design, geometry = NULL) if (is.null(geometry)) design$radius else sqrt(design_dim(design))
+
+# ---- in a geometry ----
+
+# Columns of a small spread, which the noise would hide in the coordinates of the mapped rows, have one like others
+# here. A record's row z has the weight min(1, (R / |z|)^2) in all three releases, which bounds what it adds to the
+# gradient by R and to the Hessian by R^2 / 4. With such weights the expected gradient is still zero at the coefficients
+# of a right model, and the Hessian and the products are those of this gradient: nothing is biased. R is larger where
+# there is little noise, so that hardly a row weighs less (inst/experiments/interval-rule.R).
+
+damped_least <- 1.25    # smallest R; rows have a norm of about one
+damped_noise <- 0.0025  # d / (n mu) below which R is larger, with mu the budget of the intervals,
+damped_growth <- 1 / 4  # by this power
+
+# geometry: of the fit, or NULL.
+damped_geometry <- function(geometry, loss, n, rho) {
+  if (is.null(geometry)) return(NULL)
+  d <- length(geometry$scale) + geometry$intercept
+  longest <- damped_least * max(1, (damped_noise * n * sqrt(2 * rho) / d)^damped_growth)
+  untilted(geometry, weighted = TRUE, damped = TRUE, cap = longest, bound = longest * loss_bounds(loss)[["lipschitz"]])
 }
 
 products <- function(oracle, point, rho) {
@@ -90,7 +120,7 @@ check_inferable <- function(loss, penalty, design, call, residual = FALSE, type 
 # All of it is post-processing. inst/experiments/inference.R measures the coverage of the intervals.
 
 step_floor <- 1 / 4 # times the norm of H's noise, sd_H sqrt(2 p): eigenvalues below are unresolved
-step_prior <- 1.5   # prior standard deviation of the coefficient of a column in [-1, 1]
+step_prior <- 1.5   # prior standard deviation of the coefficient of a column (coefficient_unit())
 step_most <- 1 / 4  # largest fraction of a variance that may come from the prior
 step_evident <- 3   # least curvature of a column, in standard deviations of its noise
 raised_most <- 2    # standard deviations of the noise of the products by which their diagonal is raised at most
@@ -98,7 +128,7 @@ raised_most <- 2    # standard deviations of the noise of the products by which 
 # released: point, n, and gradient, hessian and products, each a release with its sd; products is NULL for type "model".
 # known: entries of the matrices, see below; prior: standard deviation of a coefficient of the core; residual: that of
 # the residuals, whose square times H the diagonal of the products is raised to as far as their noise allows.
-one_step <- function(released, design, known = known_entries(design), prior = step_prior * design$radius,
+one_step <- function(released, design, known = known_entries(design), prior = step_prior * coefficient_unit(design),
                      residual = 0) {
   p <- length(released$point)
   sd <- attr(released$hessian, "sd")

@@ -139,9 +139,7 @@ ridge_excess <- function(s) {
   geometry <- s$geometry
   d <- s$dim
   intercept <- s$frame$intercept
-  second <- if (intercept) s$frame$covariance else s$frame$second
-  second <- geometry$scale * t(geometry$scale * second)
-  if (intercept) second <- rbind(c(geometry$constant^2, numeric(d - 1)), cbind(0, second))
+  second <- geometry_second(s$frame, geometry)
   length <- sqrt(sum(diag(second)))
   weight <- min(1, geometry$cap / length)
   slope <- min(1, max(0.5, geometry$cap / (2 * length)))
@@ -156,6 +154,13 @@ ridge_excess <- function(s) {
   bias <- if (weight < 1) s$curvature * variance()^2 / 4 else 0
   noise <- run$steps_sd^2 * trace_of(crossprod(kept, hessian), kept)
   plan_ridge_factor * (trace_of(crossprod(held, hessian), held) + noise + bias) / 2 + sampling_excess(s)
+}
+
+# E zz' for a row z in the coordinates of a geometry.
+geometry_second <- function(frame, geometry) {
+  second <- if (frame$intercept) frame$covariance else frame$second
+  second <- geometry$scale * t(geometry$scale * second)
+  if (frame$intercept) rbind(c(geometry$constant^2, numeric(nrow(second))), cbind(0, second)) else second
 }
 
 # Variance of the predictors under a prior with the variances 1 / kappa_j.
@@ -227,22 +232,39 @@ unsure_level <- function(s, noise) if (s$frame$intercept) noise / s$geometry$con
 
 # ---- intervals ----
 
-# The method whose intervals have a formula.
-plan_intervals_of <- "newton"
+# The methods whose intervals have a formula.
+plan_intervals_of <- c("newton-ridge", "newton")
+
+# The coordinates of the releases (damped_geometry()): the oracle in them, E zz' for a row z, the coefficient that is
+# one for a column, and slopes of the size `effect`.
+plan_coordinates <- function(s) {
+  unit <- coefficient_unit(s$design, s$geometry)
+  of_columns <- s$effect * s$frame$radius
+  damped <- damped_geometry(s$geometry, s$loss, s$n, (1 - inference_path) * s$left)
+  if (is.null(damped)) return(list(oracle = s$oracle, second = s$frame$second, unit = unit, size = of_columns))
+  oracle <- planned_oracle(s)
+  .Call(ffi_oracle_move, oracle, damped)
+  list(oracle = oracle, second = geometry_second(s$frame, damped), unit = unit,
+       size = c(if (s$frame$intercept) 0, of_columns / damped$scale))
+}
 
 # Variance of the estimates of a fit with intervals: V = H^-1 (H / n + s_g^2 I + Cov(E v)) H^-1 (R/job-intervals.R),
 # with Cov(E v) = s_H^2 / 2 (|v|^2 I + vv'). For vv' its mean is used, which follows from the noise of the path and of g
-# in the step v = H^-1 g. The path is the mean of half of the steps, which use a fifth of the budget.
+# in the step v = H^-1 g. The path of "newton" is the mean of half of the steps, which use a fifth of the budget; that
+# of "newton-ridge" has about the noise of one gradient that uses a fifth.
 one_step_variance <- function(s) {
   share <- inference_shares
-  nu <- planned_sd(s, "gradient", s$left)
-  hessian <- s$curvature * s$frame$second
+  at <- plan_coordinates(s)
+  nu <- planned_sd(s, "gradient", s$left, at$oracle)
+  hessian <- s$curvature * at$second
   inverse <- inverse_of(hessian)
-  step <- nu^2 * (1 / share[["gradient"]] + 2 / 0.2) * inverse %*% inverse
-  matrix_sd <- planned_sd(s, "hessian", s$left * share[["hessian"]])
+  path <- (if (is.null(s$geometry)) 2 else 1) / 0.2
+  step <- nu^2 * (1 / share[["gradient"]] + path) * inverse %*% inverse
+  matrix_sd <- planned_sd(s, "hessian", s$left * share[["hessian"]], at$oracle)
   noise <- diag(nu^2 / share[["gradient"]], s$dim) +
     matrix_sd^2 / 2 * (diag(sum(diag(step)), s$dim) + step)
-  list(hessian = hessian, exact = inverse / s$n, variance = inverse / s$n + inverse %*% noise %*% inverse)
+  list(hessian = hessian, hessian_sd = matrix_sd, exact = inverse / s$n, unit = at$unit, size = at$size,
+       variance = inverse / s$n + inverse %*% noise %*% inverse)
 }
 
 # The ratio of the widths of the private and the non-private interval, by column.
@@ -255,11 +277,12 @@ interval_ratios <- function(s) {
 # Excess loss of the predictor, shrunk by S as in shrink() in R/job-intervals.R.
 one_step_excess <- function(s) {
   v <- one_step_variance(s)
-  prior <- (step_prior * s$frame$radius)^2
+  prior <- (step_prior * v$unit)^2
   kept <- prior * inverse_of(v$variance + diag(prior, s$dim))
   lost <- diag(s$dim) - kept
   noise <- trace_of(kept %*% v$variance, kept %*% v$hessian)
-  (noise + (s$effect * s$frame$radius)^2 * trace_of(lost %*% v$hessian, lost)) / 2
+  lost <- t(t(lost) * v$size)
+  (noise + trace_of(crossprod(lost, v$hessian), lost)) / 2
 }
 
 # ---- the fit that a plan is about ----
@@ -273,6 +296,7 @@ one_step_excess <- function(s) {
 #   oracle   in the coordinates of the fit, which holds no data and releases nothing
 #   left     the budget that the start and the geometry leave
 #   run_rho  the method's part of it
+# plan$later: intervals of a fit that is paid for, and so has its point and its geometry.
 plan_setting <- function(plan, n = plan$n, eps = plan$eps) {
   loss <- plan$loss
   response <- list(kind = loss$response_kind %||% "factor")
@@ -296,6 +320,7 @@ plan_setting <- function(plan, n = plan$n, eps = plan$eps) {
     s <- plan_geometry(s)
     left <- left - geometry_share * s$rho
   }
+  if (isTRUE(plan$later)) left <- s$rho / (1 - inference_path)
   add_entries(s, left = left, run_rho = left * if (plan$inference) inference_path else 1)
 }
 
@@ -325,9 +350,7 @@ plan_share <- function(s) {
 plan_geometry <- function(s) {
   moments <- plan_moments(s)
   if (!s$design$intercept) moments <- moments_about_zero(moments)
-  weighted <- !is.null(s$method$family$weighted)
-  geometry <- c(new_geometry(moments, s$frame$degree, s),
-                if (weighted) row_bounds(s) else list(weighted = FALSE, cap = 1, bound = 1),
+  geometry <- c(new_geometry(moments, s$frame$degree, s), row_bounds(s),
                 list(tilt = 0, shortest = geometry_shortest, end = rep(NaN, columns_of(s))))
   if (takes_residuals(s$method)) geometry <- residual_geometry(geometry, moments, s, mapped_columns(s$design)$box)
   .Call(ffi_oracle_move, s$oracle, geometry)
@@ -357,81 +380,6 @@ plan_target <- function(s) {
   options <- c(s$method$family$options(s, s$run_rho), eps_g = 1, eps_h = 1) # it does not depend on these two
   penalty <- core_penalty(s$penalty, s$design$intercept, s$side)
   .Call(ffi_method_alpha, s$method$family$core(s$control), s$oracle, penalty, options, s$run_rho, numeric(s$dim))
-}
-
-# What a fit with intervals may expect, said before anything is charged. It follows from public numbers alone: n,
-# columns and declared levels, eps and loss, with the typical columns of dp_plan(). So it does not depend on a record.
-
-resolve_least <- 0.5  # a smaller fraction of the coefficients is told
-resolve_most <- 200L  # coefficients; plans of more take too long
-
-tell_unresolved <- function(job) {
-  plan <- resolve_plan(job)
-  if (is.null(plan)) return(invisible())
-  share <- resolved_share(plan_setting(plan))
-  if (share >= resolve_least) return(invisible())
-  # Never zero, at which the search for a root would stop, as the share has steps.
-  missed <- function(n = plan$n, eps = plan$eps) {
-    resolve_least - 1e-9 - resolved_share(plan_setting(plan, n = n, eps = eps))
-  }
-  eps <- smallest(function(eps) missed(eps = eps), 1e-3, 100)
-  n <- smallest(function(n) missed(n = n), 10, 1e12)
-  slopes <- plan$frame$dim - plan$frame$intercept
-  inform("resolve", "By public numbers and typical columns, as in `dp_plan()`, this fit is expected to have ",
-         "intervals for ", round(share * slopes), " of ", slopes, " coefficients, with n = ",
-         format(plan$n, big.mark = ",", scientific = FALSE), " and eps = ", format(plan$eps, digits = 3),
-         "; for half of them with ", needed_text(eps, n), "fewer columns or levels")
-}
-
-needed_text <- function(eps, n) {
-  up <- function(x) ceiling(x / 10^(floor(log10(x)) - 1)) * 10^(floor(log10(x)) - 1) # to two digits
-  numbers <- c(if (!is.na(eps)) paste("eps =", format(up(eps))),
-               if (!is.na(n)) paste("n =", format(up(n), big.mark = ",", scientific = FALSE)))
-  if (length(numbers) > 0L) paste0(paste(numbers, collapse = " or "), ", or with ")
-}
-
-# The plan of this fit, or NULL where plans know nothing: without intervals, of persons, matrices, networks and other
-# losses.
-resolve_plan <- function(job) {
-  if (job$inference == "none" || is_matrix_design(job$design) || !is.null(job$persons) || !has_slopes(job$loss) ||
-        columns_of(job) == 0L || job$dim > resolve_most) return(NULL)
-  eps <- resolve_eps(job)
-  if (is.null(eps)) return(NULL)
-  design <- job$design
-  shares <- lapply(design$levels, function(levels) {
-    stats::setNames(rep(1 / length(levels), length(levels)), levels)
-  })
-  variance <- rep(typical$variance, sum(design$columns$kind == "numeric"))
-  list(n = job$n, eps = eps, delta = job$asked$delta %||% job$asked$budget$delta, method = plan_intervals_of,
-       inference = TRUE, loss = job$loss, neighbours = job$neighbours, curvature = typical$curvature,
-       effect = typical$effect, frame = plan_frame(design, shares, variance))
-}
-
-# The eps that the fit will spend, or NULL for a budget of another accountant than the plan's.
-resolve_eps <- function(job) {
-  asked <- job$asked
-  if (is.null(asked$budget) || is_stored(asked$budget)) return(asked$eps)
-  state <- budget_state(asked$budget)
-  if (!state$accountant %in% c("auto", "gdp") || state$left <= 0) return(NULL)
-  min(asked$eps, .Call(ffi_gdp_epsilon, sqrt(2 * state$left), job$delta))
-}
-
-# The fraction of the slopes that are expected to be shown, by the rules of one_step() and step_intervals() for the
-# expected matrices.
-resolved_share <- function(s) {
-  variance <- one_step_variance(s)
-  hessian <- variance$hessian
-  sd <- planned_sd(s, "hessian", s$left * inference_shares[["hessian"]])
-  curvature <- eigen(hessian, symmetric = TRUE)
-  open <- curvature$values < step_floor * sd * sqrt(2 * s$dim)
-  prior <- step_prior * s$frame$radius
-  lost <- prior^2 * rowSums(curvature$vectors[, open, drop = FALSE]^2)
-  total <- diag(variance$variance) + lost
-  r <- if (s$frame$intercept) hessian[1, ] / hessian[1, 1] else 0
-  short <- diag(hessian) - r * hessian[1, ] < step_evident * sd * (1 + r^2)
-  slopes <- seq_len(s$dim) > s$frame$intercept
-  numeric <- c(if (s$frame$intercept) FALSE, s$frame$columns$kind == "numeric")
-  mean(!(lost > step_most * total | total > prior^2 | (short & numeric))[slopes])
 }
 
 # The first root of a function that decreases at first: the lower end if the function is negative there, NA if it is

@@ -24,8 +24,8 @@ chosen_method <- function(job) {
   for_loss(find_method(if (name == "auto") auto_method(job) else name, is_network(job)), job)
 }
 
-# The automatic ridge is for problems without a penalty. Intervals use no geometry, which would make them wider
-# (inst/experiments/inference.R), except those of counts, for which there is no other way. Smooths need a prior.
+# The automatic ridge is for problems without a penalty. Intervals are narrower in its geometry
+# (inst/experiments/interval-rule.R). Smooths need a prior.
 auto_method <- function(job) {
   if (is_network(job)) return("sgd")
   if (has_smooths(job$design)) return("newton-ridge")
@@ -62,7 +62,7 @@ asked_rho <- function(job) {
 takes_ridge <- function(job) {
   can <- has_margin(job$loss) || (has_residuals(job$loss) && is.null(residual_fault(job)))
   can && job$penalty$name == "none" && !identical(job$asked$geometry, "none") &&
-    (has_residuals(job$loss) || (job$inference == "none" && columns_of(job) > 0L))
+    (has_residuals(job$loss) || columns_of(job) > 0L)
 }
 
 # Is there little noise, and a budget that objective perturbation can have?

@@ -19,7 +19,7 @@
 #' `"2opt"`, `"opt-ls"`, `"opt"`, `"opt-b"`, `"2opt-b"`, `"tr"`, `"tr-b"` and `"gd"`, unless
 #' * a method that the call names has a `penalty`, a `target` or published constants, which define a problem in the
 #'   coordinates of the mapped rows;
-#' * the fit has intervals (`inference`), which would be wider;
+#' * the fit has intervals (`inference`), for which `"newton-ridge"` is better;
 #' * the loss is [loss_multinomial()], for which only `"newton-ridge"` has a geometry; or
 #' * d / (n mu) exceeds 0.1, for d coefficients, n records and a budget of mu in Gaussian differential privacy (see
 #'   [dp_convert()]): the noise would then hide the gain. This condition does not apply to `"2opt-ls"`, `"2opt"`,

@@ -292,6 +292,10 @@ max_of_sum <- function(loss, columns, intercept, shift, geometry = function() NU
     if (!is.null(weighted) && what$word == "gradient") {
       return(list(length = dim, size = (1 + abs(weighted$tilt)) * weighted$bound))
     }
+    if (isTRUE(weighted$damped)) { # of the others these two are asked for
+      slope <- weighted$bound
+      curvature <- curvature * cap^2
+    }
     switch(what$word,
       value = list(length = 1, size = value),
       "value and gradient" = list(length = dim + 1, size = value + slope),

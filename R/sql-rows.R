@@ -34,12 +34,17 @@ row_names <- function(plan) {
   number <- function(letter, all) paste0(letter, seq_along(all), recycle0 = TRUE)
   list(v = number("v", plan$v), z = number("z", plan$v), x = number("x", plan$v), k = number("k", plan$k),
        record = c("y", prior_weight(plan), if (!is.null(plan$offset)) "o"),
-       length = if (is_weighted(plan)) c("l", if (has_slopes(plan$loss)) "c", "s"))
+       length = if (is_weighted(plan)) c("l", if (has_own_slopes(plan)) "c", "s"))
 }
 
 prior_weight <- function(plan) if (!is.null(plan$weight)) "p"
 
 is_weighted <- function(plan) isTRUE(plan$geometry$weighted)
+
+is_damped <- function(plan) isTRUE(plan$geometry$damped)
+
+# Do weighted rows have slopes of their own?
+has_own_slopes <- function(plan) has_slopes(plan$loss) && !is_damped(plan)
 
 # The values of the intercept and of each factor's indicators, a row for each code from zero on.
 own_ones <- function(indicators) lapply(indicators, function(size) rbind(0, diag(1, size)))
@@ -297,10 +302,17 @@ room <- function(plan) {
 }
 
 # The length that the vector is multiplied by; the slope of the row's loss; weight times length, at most bound / slope
-# or, where a slope has no bound, the cap.
+# or, where a slope has no bound, the cap. A damped row has the weight (cap / length)^2 beyond the cap; as a multiple of
+# 2^-53, so that no square underflows (proofs: damped-rows).
 weighted_items <- function(plan, names) {
   if (!is_weighted(plan)) return(NULL)
   number <- plan$dialect$number
+  if (is_damped(plan)) {
+    cap <- plan$geometry$cap
+    size <- sprintf("((CASE WHEN l > %1$s THEN %2$s / l WHEN l <= %1$s THEN l END) + %3$s) - %3$s", number(cap),
+                    number(cap^2), number(1))
+    return(named(c(paste("l *", number(room(plan))), paste(number(room(plan)), "* (", size, ")")), names$length))
+  }
   bound <- number(plan$geometry$bound)
   least <- min_slope(plan$loss)
   longest <- if (is.finite(least)) plan$geometry$bound / least else plan$geometry$cap
@@ -308,5 +320,5 @@ weighted_items <- function(plan, names) {
   slope <- sprintf("CASE WHEN l <= %1$s THEN %2$s WHEN l >= %3$s THEN %4$s WHEN l > %1$s THEN %1$s / l END", bound,
                    number(1), far, number(least))
   size <- sprintf("%s * CASE WHEN l > %2$s THEN %2$s WHEN l <= %2$s THEN l END", number(room(plan)), far)
-  named(c(paste("l *", number(room(plan))), if (has_slopes(plan$loss)) slope, size), names$length)
+  named(c(paste("l *", number(room(plan))), if (has_own_slopes(plan)) slope, size), names$length)
 }

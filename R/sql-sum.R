@@ -178,7 +178,7 @@ step_layers <- function(plan, layers, steps, carried) {
 
 # The steps of a loss of one predictor, and the residual.
 predictor_layers <- function(plan, layers, loss, weights, at, carried) {
-  all <- if (is_weighted(plan)) loss$own_steps %||% loss$steps else loss$steps
+  all <- if (is_weighted(plan) && !is_damped(plan)) loss$own_steps %||% loss$steps else loss$steps
   columns <- unlist(lapply(names(all), function(step) {
     named(vapply(at, function(i) fill_in(all[[step]], loss, plan, i), ""), paste0(step, at))
   }))

@@ -115,6 +115,7 @@ weighted_matrix <- function(plan) {
 # its sign, and so is the sign of its slope (proofs: tilt).
 weights_of_lengths <- function(plan, what, loss) {
   if (has_residuals(plan$loss)) return(weights_of_residuals(plan, what))
+  if (is_damped(plan)) return(weights_of_damped(plan, what, loss))
   number <- plan$dialect$number
   g <- plan$geometry
   slope <- loss$own_slope %||% loss$slope
@@ -125,6 +126,20 @@ weights_of_lengths <- function(plan, what, loss) {
   weights <- new_weights("vector", sprintf("(%s) * s * %s", slope, class), c(-1, 1) * most, lengths = lengths)
   weights$classes <- floor(unit * c(1 + g$tilt, 1 - g$tilt) / (1 + abs(g$tilt)))
   weights
+}
+
+# s is weight times length, so s times l is at most the squared cap.
+weights_of_damped <- function(plan, what, loss) {
+  g <- plan$geometry
+  slope <- sprintf("(%s) * s", loss$slope)
+  most <- g$cap^2 * loss_bounds(plan$loss)[c("curv_lower", "curv_upper")] * c(-1, 1)
+  switch(what$word,
+    gradient = new_weights("vector", slope, c(-1, 1) * g$bound, lengths = "s"),
+    products = new_weights("matrix", sprintf("(%1$s) * (%1$s)", slope), c(0, g$bound^2), matrix_unit(plan), prior = 2,
+                           lengths = "s"),
+    hessian = new_weights("matrix", sprintf("(%s) * s * l", loss$curvature), most, matrix_unit(plan),
+                          lengths = c("l", "s"))
+  )
 }
 
 # ---- residuals (src/barrier/query_residual.c; proofs: push-down-residuals) ----

@@ -39,7 +39,8 @@
 #'   gradient and matrix, the variance
 #'   \deqn{H^{-1} (H / n + s_g^2 I + s_H^2 (\mathrm{tr} M\, I + M) / 2) H^{-1}}{%
 #'     H^-1 (H / n + s_g^2 I + s_H^2 (tr(M) I + M) / 2) H^-1}
-#'   divided by that without privacy, \eqn{H^{-1} / n}{H^-1 / n}; `ratio` is the square root. Target and excess loss are
+#'   divided by that without privacy, \eqn{H^{-1} / n}{H^-1 / n}, in the coordinates of the fit's geometry for
+#'   `"newton-ridge"`, of the mapped rows for `"newton"`; `ratio` is the square root. Target and excess loss are
 #'   then those of such a fit, whose method has a quarter of the budget, and of its shrunk predictions
 #'   ([dp_inference()]). Up to six times the non-private width, plans and simulated fits agree within 25 percent
 #'   (`inst/experiments/plan-check.R`); beyond that, the plan is too small, and its print says "at least".
@@ -51,8 +52,8 @@
 #'   declared levels are used, no values; it may have no rows.
 #' @param eps Epsilon, positive.
 #' @param delta In (0, 0.1); `NULL` is 1/n^2, with fewer than four records 1e-6, as in [dp_sosp()].
-#' @param method A method of [dp_sosp()], or `"auto"`, which takes `"newton-ridge"`, but `"newton"` with intervals or
-#'   without columns. For methods other than these two the excess loss is not known.
+#' @param method A method of [dp_sosp()], or `"auto"`, which takes `"newton-ridge"`, but `"newton"` without
+#'   columns. For methods other than these two the excess loss is not known.
 #' @param inference `TRUE` if intervals are paid for as well, as by `dp_sosp(inference = "sandwich")`.
 #' @param variance Variance of the mapped numeric columns, from 1e-6 to 1: one number, or one per column. 1/3 is uniform
 #'   on the range; `NULL` is 0.1, typical of ranges that hold all values.
@@ -209,10 +210,10 @@ plan_method <- function(method, plan, call) {
   if (plan$frame$dim > auto_columns) {
     abort("argument", "Plans are for at most ", auto_columns, " coefficients, not ", plan$frame$dim, ".", call = call)
   }
-  if (method == "auto") return(if (plan$inference || columns == 0L) plan_intervals_of else "newton-ridge")
-  if (plan$inference && method != plan_intervals_of) {
-    abort("argument", "Plans of intervals are for the method \"", plan_intervals_of, "\": leave out `method`, or ",
-          "`inference`.", call = call)
+  if (method == "auto") return(if (columns == 0L) "newton" else "newton-ridge")
+  if (plan$inference && !method %in% plan_intervals_of) {
+    abort("argument", "Plans of intervals are for the methods ", quote_all(plan_intervals_of), ": leave out `method`, ",
+          "or `inference`.", call = call)
   }
   if (find_method(method)$nonconvex) {
     abort("argument", "The method \"", method, "\" is for problems that are not convex, which have no plan: leave out ",

@@ -222,7 +222,7 @@ audit_levels <- function(what, loss, ends) {
 # The same gradient where a database computes the sum: two tables that differ in one record, all others null.
 # long_rows: rows of length three, whose slopes and weights are bounded by half of their norm.
 long_rows <- list(scale = 3, centre = 0, prior = 1, spread = 1, constant = 1, radius = 1, intercept = FALSE,
-                  weighted = TRUE, cap = 1, bound = 0.5, tilt = 0, shortest = 0.75, end = NaN)
+                  weighted = TRUE, damped = FALSE, cap = 1, bound = 0.5, tilt = 0, shortest = 0.75, end = NaN)
 
 audit_pushed <- function(what, loss, geometry = NULL) {
   mu <- dp_convert(eps = eps, delta = delta, to = "mu")

@@ -144,8 +144,9 @@ oracle <- function(mechanism) {
 
 # Coordinates, and a method that needs them.
 geometry <- function() {
-  moved <- list(weighted = TRUE, scale = c(1, 2, 3), prior = c(1, 1, 2), spread = c(1, 1, 2), centre = c(0, 0.1, -0.1),
-               constant = 1, cap = 1, bound = 0.5, tilt = 0.2, shortest = 1, end = c(0, NaN, 0.5))
+  moved <- list(weighted = TRUE, damped = FALSE, scale = c(1, 2, 3), prior = c(1, 1, 2), spread = c(1, 1, 2),
+                centre = c(0, 0.1, -0.1), constant = 1, cap = 1, bound = 0.5, tilt = 0.2, shortest = 1,
+                end = c(0, NaN, 0.5))
   oracle <- function() new_oracle(loss = "logistic")
   there <- function() {
     it <- oracle()
@@ -311,8 +312,9 @@ shards <- function() {
   shard <- function() do.call(.Call, c(list(entries$ffi_shard_create), create()))
   what <- list(word = "gradient", curvature = "hessian", at = c(0.1, 0.2, -0.3, 0.4), along = numeric(),
                steps = numeric(), clip = 0, most = numeric(), scale = numeric())
-  geometry <- list(weighted = FALSE, scale = c(1, 2, 1), prior = c(1, 1, 2), spread = c(1, 1, 2), centre = c(0, 0.1, 0),
-                   constant = 1, cap = 1, bound = 1, tilt = 0, shortest = 1, end = rep(NaN, 3))
+  geometry <- list(weighted = FALSE, damped = FALSE, scale = c(1, 2, 1), prior = c(1, 1, 2),
+                   spread = c(1, 1, 2), centre = c(0, 0.1, 0), constant = 1, cap = 1, bound = 1, tilt = 0,
+                   shortest = 1, end = rep(NaN, 3))
   compare("ffi_shard_create", create)
   compare("ffi_shard_sum", function() list(shard(), what))
   compare("ffi_shard_sum", function() list(shard(), replace(what, "word", "moments")))

@@ -298,6 +298,7 @@ void bundle_coordinates(struct bundle *b, SEXP coordinates) {
   const struct coordinates_spec spec = {.p = (size_t)p,
                                         .intercept = b->engine.rows->intercept,
                                         .weighted = arg_flag(arg_element(coordinates, "weighted")),
+                                        .damped = arg_flag(arg_element(coordinates, "damped")),
                                         .radius = b->engine.rows->radius,
                                         .constant = arg_double(arg_element(coordinates, "constant")),
                                         .cap = arg_double(arg_element(coordinates, "cap")),

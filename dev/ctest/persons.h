@@ -7,7 +7,7 @@
 enum { P = 3, SIDE = P + 1, K = 3, OTHERS = 6, PERSONS = OTHERS + 1, LONGEST = 20, MOST_ROWS = LONGEST + 3 * OTHERS };
 enum { DIM = K * SIDE, NUMBERS = SIDE * SIDE + DIM + 1, STEPS = 2 };
 
-enum where { MAPPED, CLIPPED, WEIGHTED, TILTED };
+enum where { MAPPED, CLIPPED, WEIGHTED, TILTED, DAMPED };
 
 struct item {
   const struct query *query;
@@ -135,6 +135,7 @@ static inline void open_problem(struct problem *p, const struct item *item, cons
   const struct coordinates_spec spec = {.p = P,
                                         .intercept = 1,
                                         .weighted = item->where >= WEIGHTED,
+                                        .damped = item->where == DAMPED,
                                         .radius = 1,
                                         .constant = 0.5,
                                         .cap = item->where >= WEIGHTED ? 1.2 : 1,

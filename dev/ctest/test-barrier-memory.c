@@ -72,7 +72,7 @@ static int ask_all(struct fixture *f, struct coordinates **c) {
 /* In other coordinates; where these fail, the rows stay as they were. */
 static int ask_moved(struct fixture *f, struct coordinates **c) {
   static const double scale[2] = {2, 3}, centre[2] = {0.1, -0.1}, most[2] = {1, 0.5}, w[3] = {0, 1, -1};
-  const struct coordinates_spec spec = {2, 1, 1, 1, 1, 2, 0.5, scale, centre, scale, scale, 0, 0, NULL, 1};
+  const struct coordinates_spec spec = {2, 1, 1, 0, 1, 1, 2, 0.5, scale, centre, scale, scale, 0, 0, NULL, 1};
   double answer[9], sd;
   int status = oracle_moments(f->oracle, most, 1, answer, &sd);
   if (status == BASE_OK) status = oracle_gradient(f->oracle, w, 1, answer, &sd);

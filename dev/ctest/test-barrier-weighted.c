@@ -1,13 +1,14 @@
 /*
  * Sensitivities of moments and of weighted rows, measured: no pair of neighbours exceeds them, however long its rows,
- * and the pairs of the proofs come within 0.1 % (proofs: sensitivity-moments, row-slopes, tilt, sensitivity-weighted).
+ * and the pairs of the proofs come within 0.1 % (proofs: sensitivity-moments, row-slopes, tilt, sensitivity-weighted,
+ * damped-rows).
  * And the rounding errors of sums that are mapped to other coordinates (proofs: rounding).
  */
 #include "fixture.h"
 
 enum { P = 4, MOST = P + 1, MOST_ROWS = 20 };
 
-enum quantity { MOMENTS, GRADIENT, MATRIX, QUANTITIES };
+enum quantity { MOMENTS, GRADIENT, MATRIX, DAMPED_GRADIENT, HESSIAN, PRODUCTS, QUANTITIES };
 
 /* Two data sets that differ in their first record, and what they are asked. */
 struct pair {
@@ -22,6 +23,7 @@ struct pair {
 static void random_pairs(enum oracle_neighbours neighbours, enum quantity q, int intercept);
 static void worst_pairs(enum oracle_neighbours neighbours, size_t n);
 static void tilted_pairs(enum oracle_neighbours neighbours, size_t n);
+static void damped_pairs(enum oracle_neighbours neighbours, size_t n);
 static void rounding(void);
 static double share(enum oracle_neighbours neighbours, enum quantity q, const struct pair *pair);
 
@@ -34,7 +36,10 @@ void test_barrier_weighted(void) {
       }
       tilted_pairs(neighbours, 9);
       if (fixture_storage == FIXTURE_CODES) continue; /* half of its columns are indicators */
-      for (size_t n = 3; n <= MOST_ROWS; n += 17) worst_pairs(neighbours, n);
+      for (size_t n = 3; n <= MOST_ROWS; n += 17) {
+        worst_pairs(neighbours, n);
+        damped_pairs(neighbours, n);
+      }
     }
   }
   rounding();
@@ -83,6 +88,29 @@ static void worst_pairs(enum oracle_neighbours neighbours, size_t n) {
     tight(neighbours, MATRIX, matrix);
     matrix.cap = 0.5;
     tight(neighbours, MATRIX, matrix);
+  }
+}
+
+/* Rows of length 30 in the coordinates: nearly opposite, or orthogonal. Of the length from which on they weigh less,
+ * with margins far on the steep side; longer ones only for the Hessian, whose terms do not become smaller. */
+static void damped_pairs(enum oracle_neighbours neighbours, size_t n) {
+  struct pair slopes = base_pair(n, 30), squares, curved;
+  double c = 0.01, s = sqrt(1 - c * c);
+  slopes.bound = 30;
+  slopes.w[0] = 1e3;
+  squares = curved = slopes;
+  for (int side = 0; side < 2; side++) {
+    slopes.row[side][0] = squares.row[side][0] = -5 * c;
+    slopes.row[side][1] = (side ? -5 : 5) * s;
+  }
+  squares.row[0][1] = squares.row[1][2] = 5 * s;
+  tight(neighbours, DAMPED_GRADIENT, slopes);
+  tight(neighbours, PRODUCTS, squares);
+  for (int k = 0; k < 3; k++) {
+    curved.w[0] = 0; /* the second derivative is largest there */
+    curved.row[0][1] = curved.row[1][2] = 3;
+    curved.bound = (double[]){0.3, 4, 30}[k];
+    tight(neighbours, HESSIAN, curved);
   }
 }
 
@@ -154,7 +182,9 @@ static void random_pairs(enum oracle_neighbours neighbours, enum quantity q, int
   double worst = 0;
   for (int i = 0; i < ctest_size(1500, 100); i++) {
     struct pair p = random_pair(neighbours, intercept);
+    if (q >= DAMPED_GRADIENT) p.tilt = 0;
     if (p.tilt == 0 && i % 2) p.loss = "sigmoid";
+    if (q == HESSIAN && i % 4 < 2) p.w[0] = p.w[1] = p.w[2] = p.w[3] = p.w[4] = 0;
     double found = share(neighbours, q, &p);
     worst = isnan(found) ? INFINITY : fmax(worst, found);
   }
@@ -180,13 +210,17 @@ static size_t ask(struct oracle *o, enum quantity q, const struct pair *p, const
   size_t dim = data_dim(o->engine.rows);
   int status = q == MOMENTS ? BASE_OK : oracle_move(o, c);
   if (status == BASE_OK && q == MOMENTS) status = sums_moments(s, p->most, answer);
-  if (status == BASE_OK && q == GRADIENT) status = sums_gradient(s, p->w, answer);
+  if (status == BASE_OK && (q == GRADIENT || q == DAMPED_GRADIENT)) status = sums_gradient(s, p->w, answer);
+  if (status == BASE_OK && q == HESSIAN) status = sums_hessian(s, p->w, answer);
+  if (status == BASE_OK && q == PRODUCTS) status = sums_products(s, p->w, answer);
   if (status == BASE_OK && q == MATRIX) status = sums_weighted(s, answer);
   *sensitivity = q == MOMENTS    ? sensitivity_moments(s)
-                 : q == GRADIENT ? sensitivity_gradient(s, p->w)
-                                 : sensitivity_weighted(s);
+                 : q == MATRIX   ? sensitivity_weighted(s)
+                 : q == HESSIAN  ? sensitivity_hessian(s, p->w)
+                 : q == PRODUCTS ? sensitivity_products(s, p->w)
+                                 : sensitivity_gradient(s, p->w);
   if (status != BASE_OK) *sensitivity = 0;
-  return q == MOMENTS ? 2 * P + (size_t)p->intercept : q == GRADIENT ? dim : dim * dim;
+  return q == MOMENTS ? 2 * P + (size_t)p->intercept : q == GRADIENT || q == DAMPED_GRADIENT ? dim : dim * dim;
 }
 
 static double share(enum oracle_neighbours neighbours, enum quantity q, const struct pair *p) {
@@ -196,6 +230,7 @@ static double share(enum oracle_neighbours neighbours, enum quantity q, const st
     const struct coordinates_spec spec = {.p = P,
                                           .intercept = p->intercept,
                                           .weighted = 1,
+                                          .damped = q >= DAMPED_GRADIENT,
                                           .radius = p->radius,
                                           .constant = p->constant,
                                           .cap = p->cap,

@@ -184,8 +184,8 @@ static void extremes(void) {
   for (int k = 0; k < 54; k++) {
     double radius = ends[k % 3], scale[P] = {ends[k / 3 % 3], ends[k / 9 % 3]}, centre[P] = {k / 27, -k / 27};
     const double constant = ends[k / 3 % 3];
-    const struct coordinates_spec spec = {P,     k / 27, 1,     radius, constant, 1, 1e-50,
-                                          scale, centre, scale, scale,  0,        0, NULL, 1};
+    const struct coordinates_spec spec = {P,     k / 27, 1,     0,     radius, constant, 1, 1e-50,
+                                          scale, centre, scale, scale, 0,      0,        NULL, 1};
     struct coordinates *c;
     struct data *d;
     CHECK(data_create(x, N, P, k / 27, radius, y, &d) == BASE_OK);
@@ -276,7 +276,7 @@ static void refused(void) {
   static const double end[2] = {0, 0}, ends[][2] = {{0, NAN},  {-1, 1},   {NAN, NAN}, {0.6, -0.6},  {0.4, 0},
                                                     {0, -0.4}, {-1.1, 0}, {0, 1.1},   {INFINITY, 0}};
   double scale[2] = {1, 2}, prior[2] = {1, 2}, spread[2] = {1, 2}, centre[2] = {0.5, -0.5};
-  const struct coordinates_spec good = {2, 1, 1, 1.5, 1, 2, 0.5, scale, centre, prior, spread, 0, 0, NULL, 1};
+  const struct coordinates_spec good = {2, 1, 1, 0, 1.5, 1, 2, 0.5, scale, centre, prior, spread, 0, 0, NULL, 1};
   CHECK(created(&good));
   for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
     struct coordinates_spec spec = good;
@@ -343,7 +343,7 @@ static void refused(void) {
 static void second_lengths(void) {
   static const double x[4] = {0.1, 0.2, 0.3, 0.4}, y[2] = {1, -1}, one[2] = {1, 1}, two[2] = {0.3, 7}, none[2] = {0};
   for (int k = 0; k < 4; k++) { /* are the first and the second ones of weighted rows? */
-    struct coordinates_spec spec = {2, 1, k % 2, 1.5, 1, 1, 0.5, one, none, one, one, 0, 0, NULL, 1}, next = spec;
+    struct coordinates_spec spec = {2, 1, k % 2, 0, 1.5, 1, 1, 0.5, one, none, one, one, 0, 0, NULL, 1}, next = spec;
     struct coordinates *first, *second;
     struct data *d, *direct;
     next.weighted = k / 2;
@@ -363,7 +363,7 @@ static void second_lengths(void) {
 /* Coordinates of other rows. */
 static void mismatched(void) {
   static const double x[4] = {0.1, 0.2, 0.3, 0.4}, y[2] = {1, -1}, scale[3] = {1, 1, 1}, centre[3] = {0};
-  const struct coordinates_spec good = {2, 1, 1, 1.5, 1, 2, 0.5, scale, centre, scale, scale, 0, 0, NULL, 1};
+  const struct coordinates_spec good = {2, 1, 1, 0, 1.5, 1, 2, 0.5, scale, centre, scale, scale, 0, 0, NULL, 1};
   for (int k = 0; k < 5; k++) {
     struct coordinates_spec spec = good;
     struct coordinates *c;

@@ -49,7 +49,7 @@ void test_method_failures(void) {
     fails_everywhere(newton_trial((enum newton_curvature)curvature, MODIFY_CLIP));
   }
   static const double scale[DIM] = {1, 2, 3}, centre[DIM] = {0};
-  const struct coordinates_spec spec = {DIM, 0, 1, 1, 1, 1, 0.5, scale, centre, scale, scale, 0, 0, NULL, 1};
+  const struct coordinates_spec spec = {DIM, 0, 1, 0, 1, 1, 1, 0.5, scale, centre, scale, scale, 0, 0, NULL, 1};
   struct coordinates *c;
   CHECK(coordinates_create(&spec, &c) == BASE_OK);
   fails_everywhere(ridge_trial(c));

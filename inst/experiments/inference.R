@@ -1,7 +1,7 @@
 # How often do intervals cover their estimands? SYNTHETIC problems, 95 % intervals, replace-one, delta = 1/n^2.
 #   Rscript inference.R RESULTS.csv [RUNS [METHODS]]
 # makes RUNS (1000) runs of every problem, with each of METHODS ("newton-ridge,newton") for the path to the point;
-# results/inference.csv has 1000 runs with "newton" and 100 with "newton-ridge". A row is one coefficient of one
+# results/inference.csv has 1000 runs with "newton" and 60 with "newton-ridge". A row is one coefficient of one
 # problem:
 #   covered, covered_shown  fraction of the runs whose interval covers the truth: among all runs, with widened intervals
 #                           for unresolved coefficients, and among those that are shown

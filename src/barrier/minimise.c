@@ -59,7 +59,7 @@ int strong_init(const struct scope *s, const double *quadratic, const double *li
   const struct loss_bounds *b = model_bounds(&s->oracle->model);
   const struct task task = scope_task(s, NULL);
   double least = INFINITY, most = 0;
-  if (!scope_can(s, &sum_value_gradient, &task)) return BASE_ERR_ARGUMENT;
+  if (!scope_can(s, &sum_value_gradient, &task) || model_weighted(&s->oracle->model)) return BASE_ERR_ARGUMENT;
   for (size_t j = 0; j < s->oracle->model.dim; j++) {
     if (!(quadratic[j] > 0) || !(quadratic[j] <= 1e50)) return BASE_ERR_ARGUMENT;
     least = fmin(least, quadratic[j]);

@@ -119,8 +119,9 @@ void journal_free(struct oracle *o);
 
 #define PART_NONE (-1)
 
-/* In other coordinates, a query works with clipped rows only, also with weighted rows, or not at all. */
-enum in_coordinates { COORDINATES_CLIPPED, COORDINATES_WEIGHTED, COORDINATES_NONE };
+/* In other coordinates, a query works with clipped rows only, also with weighted rows or with damped ones, or not at
+ * all. */
+enum in_coordinates { COORDINATES_CLIPPED, COORDINATES_WEIGHTED, COORDINATES_DAMPED, COORDINATES_NONE };
 
 struct query {
   const char *name; /* in the ledger */

@@ -23,6 +23,7 @@ static void weights_hessian(const struct task *task, const struct data_block *b,
   const struct model *m = task->model;
   m->kind->predict(m, b, task->ask->at, t);
   model_eval(m, b, t, NULL, NULL, weight);
+  model_damp(m, b, weight);
 }
 
 static void weights_majorant(const struct task *task, const struct data_block *b, double *t, double *weight) {
@@ -35,6 +36,7 @@ static void weights_products(const struct task *task, const struct data_block *b
   const struct model *m = task->model;
   m->kind->predict(m, b, task->ask->at, t);
   model_eval(m, b, t, NULL, weight, NULL);
+  model_damp(m, b, weight);
   for (size_t i = 0; i < b->rows; i++) weight[i] *= weight[i];
 }
 
@@ -80,11 +82,12 @@ double hessian_change(const struct scope *s) {
   return scope_replaces(s) ? fmax(b->curv_lower + b->curv_upper, sqrt(2) * largest) : largest;
 }
 
+/* Rounded are second derivatives, which weights of damped rows make smaller. */
 static double sensitivity_hessian(const struct scope *s, const struct ask *a, size_t i) {
   const struct model *m = &s->oracle->model;
-  const struct loss_bounds *b = model_bounds(m);
+  const struct loss_bounds *b = loss_bounds_of(m->loss);
   (void)i;
-  if (!isfinite(b->third)) return INFINITY;
+  if (!isfinite(model_bounds(m)->third)) return INFINITY;
   double largest = fmax(b->curv_lower, b->curv_upper), norm = la_norm(m->dim, a->at);
   return bounds_sensitivity(s, hessian_change(s), bounds_matrix_rounding(s, b->third, norm, largest));
 }
@@ -94,6 +97,7 @@ const struct query query_hessian = {.name = "hessian",
                                     .mechanism = &mechanism_symmetric,
                                     .keep = KEEP_MATRIX,
                                     .part = PART_CURVATURE,
+                                    .in_coordinates = COORDINATES_DAMPED,
                                     .check = matrix_check,
                                     .sensitivity = sensitivity_hessian};
 
@@ -128,10 +132,11 @@ static void add_products(const struct task *task, const struct data_block *b, do
  * its bound is used (proofs: sensitivity-products). */
 static double sensitivity_products(const struct scope *s, const struct ask *a, size_t i) {
   const struct model *m = &s->oracle->model;
-  const struct loss_bounds *b = model_bounds(m);
-  double largest = b->lipschitz * b->lipschitz, lip = 2 * b->lipschitz * fmax(b->curv_lower, b->curv_upper);
+  const struct loss_bounds *b = loss_bounds_of(m->loss);
+  double most = model_bounds(m)->lipschitz, largest = b->lipschitz * b->lipschitz;
+  double lip = 2 * b->lipschitz * fmax(b->curv_lower, b->curv_upper);
   (void)i;
-  return bounds_sensitivity(s, sqrt(bounds_terms(s)) * largest,
+  return bounds_sensitivity(s, sqrt(bounds_terms(s)) * most * most,
                             bounds_matrix_rounding(s, lip, la_norm(m->dim, a->at), 2 * largest));
 }
 
@@ -140,6 +145,7 @@ const struct query query_products = {.name = "gradient products",
                                      .mechanism = &mechanism_symmetric,
                                      .keep = KEEP_NOT,
                                      .part = PART_NONE,
+                                     .in_coordinates = COORDINATES_DAMPED,
                                      .check = matrix_check,
                                      .sensitivity = sensitivity_products};
 

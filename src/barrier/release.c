@@ -18,7 +18,8 @@ static int answers_moved(const struct scope *s, const struct query *q) {
   const struct model *m = &s->oracle->model;
   if (!m->coordinates) return 1;
   enum in_coordinates in = q->in_coordinates;
-  return model_weighted(m) ? in == COORDINATES_WEIGHTED && !s->of : in != COORDINATES_NONE;
+  if (!model_weighted(m)) return in != COORDINATES_NONE;
+  return (in == COORDINATES_WEIGHTED || (in == COORDINATES_DAMPED && model_damped(m))) && !s->of;
 }
 
 /* With several outputs a record's contribution is bounded for some queries only; for a network only where it is

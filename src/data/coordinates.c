@@ -25,6 +25,7 @@
 
 static int usable(double number);
 static int tilts(const struct coordinates_spec *s);
+static int damps(const struct coordinates_spec *s);
 static int is_low(double end, double centre);
 static void derive(struct coordinates *c, double *square, double *cross);
 static void derive_pairs(struct coordinates *c, const double *ends, double *numbers);
@@ -38,7 +39,7 @@ int coordinates_create(const struct coordinates_spec *spec, struct coordinates *
     if (!(fabs(centre) <= 1) || (!spec->intercept && centre != 0)) return BASE_ERR_ARGUMENT;
   }
   if (!usable(spec->radius) || !usable(spec->constant) || !usable(spec->cap) || !usable(spec->bound) ||
-      (!spec->weighted && spec->cap != 1) || !tilts(spec)) {
+      (!spec->weighted && spec->cap != 1) || !tilts(spec) || !damps(spec)) {
     return BASE_ERR_ARGUMENT;
   }
   size_t points = 2 * (spec->outputs > 1 ? spec->outputs : 1) * (p + 1);
@@ -75,6 +76,10 @@ static int tilts(const struct coordinates_spec *s) {
     if (!(fabs(end) <= 1) || (!s->intercept && end != 0) || (is_low(end, centre) ? end > 0 : end < 0)) return 0;
   }
   return 1;
+}
+
+static int damps(const struct coordinates_spec *s) {
+  return !s->damped || (s->weighted && s->tilt == 0 && s->outputs <= 1);
 }
 
 static int is_low(double end, double centre) { return end < centre || (end == centre && end <= 0); }

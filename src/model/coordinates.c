@@ -8,6 +8,10 @@
  * (proofs: row-slopes). For a loss whose slope cannot be chosen there are weights only. Queries of residuals clip the
  * slope to the row's limit c min(1, cap / s), so that limit times s is at most c cap (proofs: sensitivity-residual).
  *
+ * A damped row has the loss itself, with the weight min(1, (R / s)^2), R = B / L for slopes of at most L. Then weight
+ * times slope times s is at most B, and weight times second derivative times s^2 at most R^2 times the latter's bound
+ * (proofs: damped-rows).
+ *
  * With a tilt k the loss has the weight 1 + k for y > 0 and 1 - k for y < 0, at the predictor
  * t + log((1 + k) / (1 - k)): then the true log-odds t still minimise the expected loss. The lengths are such that a
  * sum of gradients changes by at most 2 B, as without it (proofs: tilt).
@@ -19,6 +23,7 @@
 #include <math.h>
 
 static double row_bound(const struct coordinates_spec *s);
+static double damped_length(const struct model *m);
 static double shift_of(const struct coordinates_spec *s);
 static void tilt(size_t n, double tilt, const double *y, double *restrict d1);
 
@@ -27,6 +32,8 @@ const struct loss_bounds *model_bounds(const struct model *m) {
 }
 
 int model_weighted(const struct model *m) { return m->coordinates && m->coordinates->spec.weighted; }
+
+int model_damped(const struct model *m) { return m->coordinates && m->coordinates->spec.damped; }
 
 void model_slope_bounds(const struct model *m, double *size, double *lipschitz) {
   const struct loss_bounds *b = loss_bounds_of(m->loss);
@@ -49,8 +56,11 @@ int model_move(struct model *m, const struct coordinates *coordinates) {
   if (!coordinates->spec.weighted) return BASE_OK;
   int bounded = isfinite(loss_bounds_of(m->loss)->lipschitz);
   m->own.lipschitz = bounded ? (1 + fabs(coordinates->spec.tilt)) * row_bound(&coordinates->spec) : INFINITY;
-  m->own.curv_upper = m->own.third = INFINITY; /* rows may be long */
-  if (b->curv_lower > 0) m->own.curv_lower = INFINITY;
+  /* Rows may be long. */
+  double longest = m->coordinates->spec.damped && bounded ? damped_length(m) * (1 + 0x1p-48) : INFINITY;
+  m->own.curv_upper = b->curv_upper * longest * longest;
+  if (b->curv_lower > 0) m->own.curv_lower = b->curv_lower * longest * longest;
+  if (!isfinite(longest)) m->own.third = INFINITY;
   m->offset += fabs(shift_of(&coordinates->spec));
   return BASE_OK;
 }
@@ -70,6 +80,20 @@ void model_limits(const struct model *m, const struct data_block *b, double clip
 
 /* With the rounding of the limit. */
 double model_limit_bound(const struct model *m, double clip) { return clip * m->coordinates->spec.cap * (1 + 0x1p-48); }
+
+/* The length from which on a damped row weighs less. */
+static double damped_length(const struct model *m) {
+  return m->coordinates->spec.bound / loss_bounds_of(m->loss)->lipschitz;
+}
+
+void model_damp(const struct model *m, const struct data_block *b, double *d) {
+  if (!model_damped(m)) return;
+  double most = damped_length(m);
+  for (size_t i = 0; i < b->rows; i++) {
+    double part = fmin(1, most / b->length[i]);
+    d[i] *= part * part;
+  }
+}
 
 /* The bound on a row's gradient, without a tilt, and the rounding of its slope and weights. */
 static double row_bound(const struct coordinates_spec *s) { return s->bound * (1 + 0x1p-48); }
@@ -102,8 +126,9 @@ SIMD_CLONES static void apply_weights(size_t n, double most, const double *lengt
 }
 
 void model_slopes(const struct model *m, const struct data_block *b, const double *t, double *c, double *d1) {
-  if (!model_weighted(m)) {
+  if (!model_weighted(m) || model_damped(m)) {
     model_eval(m, b, t, NULL, d1, NULL);
+    model_damp(m, b, d1);
     return;
   }
   const struct coordinates_spec *s = &m->coordinates->spec;

@@ -79,6 +79,10 @@ const struct loss_bounds *model_bounds(const struct model *m);
 /* Bounds on a record's slope as a function of its predictor: its size, and its Lipschitz constant. */
 void model_slope_bounds(const struct model *m, double *size, double *lipschitz);
 int model_weighted(const struct model *m);
+/* Are these damped? Then sums of slopes, their squares and second derivatives have the weights of model_damp(). */
+int model_damped(const struct model *m);
+/* Of damped rows: d_i <- d_i min(1, (R / |z_i|)^2), R the bound on a gradient over that of a slope. */
+void model_damp(const struct model *m, const struct data_block *b, double *d);
 /* Bound on the change of a sum of gradients where a record is replaced by any other, or by a null record. */
 double model_gradient_change(const struct model *m, int replaces);
 /* dl_i/dt_i, weighted; c is overwritten. */

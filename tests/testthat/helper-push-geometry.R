@@ -1,12 +1,13 @@
 # Sums of a database in the coordinates of a geometry.
 
 # Coordinates of a design's columns, in the order of the core. Ends lie on the side that src/data/coordinates.c allows.
-some_geometry <- function(design, weighted, tilt = 0, cap = 1, longer = 1) {
+some_geometry <- function(design, weighted, tilt = 0, cap = 1, longer = 1, damped = FALSE) {
   p <- nrow(design$columns)
   low <- max(-1, -1 / design$radius)
   list(scale = longer * (1 + cos(seq_len(p)) / 2), centre = design$intercept * low * (0.1 + 0.3 / seq_len(p)),
        prior = rep(1, p), spread = rep(1, p), constant = 0.6, radius = design$radius, intercept = design$intercept,
-       weighted = weighted, cap = cap, bound = if (weighted) cap / 2 else 1, tilt = tilt, shortest = 0.75,
+       weighted = weighted, damped = damped, cap = cap, bound = if (damped) cap else if (weighted) cap / 2 else 1,
+       tilt = tilt, shortest = 0.75,
        end = ifelse(seq_len(p) %% 2 == 0 | !design$intercept, NaN, low))
 }
 
@@ -71,8 +72,8 @@ expect_moved <- function(pair, sizes = c(0, 1, 20, 1e3), words = c("gradient", "
     usable <- both(moved_ask("usable"))
     testthat::expect_identical(round(usable$database, 6), usable$memory)
   }
-  for (word in intersect(c("weighted", "hessian"), words)) {
-    at <- if (word == "hessian") cos(seq_len(pair$dim)) else numeric()
+  for (word in intersect(c("weighted", "hessian", "products"), words)) {
+    at <- if (word != "weighted") cos(seq_len(pair$dim)) else numeric()
     point <- if (length(at) > 0L) dpsosp:::from_geometry(pair$geometry, at) else at
     sum <- both(moved_ask(word, at), moved_ask(word, point))
     memory <- matrix_to_coordinates(pair$geometry, sum$memory, pair$dim)

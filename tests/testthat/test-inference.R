@@ -166,7 +166,7 @@ test_that("a source and a sparse matrix give the intervals of their rows", {
   expect_equal(confint(sparse), confint(dense))
 })
 
-test_that("the point may come from any method, in a geometry too, and the answers are those of the mapped rows", {
+test_that("the point may come from any method, in a geometry too", {
   for (method in c("newton-ridge", "gd", "2opt-ls")) {
     other <- quiet_fit(y ~ a + b + f, problem, eps = 1e6, delta = 1e-7, bounds = frame_bounds, method = method,
                        inference = "sandwich", noise = "reproducible")
@@ -175,12 +175,76 @@ test_that("the point may come from any method, in a geometry too, and the answer
   }
 })
 
-test_that("by default the method is newton, without a geometry", {
+# ---- in a geometry ----
+
+# Columns of which most values lie in a small part of the range.
+skewed_frame <- function(n) {
+  d <- data.frame(a = stats::rlnorm(n, 0, 0.5), b = stats::rnorm(n, 50, 8),
+                  f = factor(sample(c("u", "v", "w"), n, TRUE)))
+  d$y <- factor(stats::runif(n) < stats::plogis(skewed_truth[1] + as.vector(stats::model.matrix(~ ., d)[, -1] %*%
+                                                                              skewed_truth[-1])))
+  d
+}
+skewed_truth <- c(-2, 0.6, 0.02, 0.5, -0.5)
+skewed_bounds <- list(a = c(0, 16), b = c(0, 128))
+skewed_fit <- function(d, eps, method = "auto", ...) {
+  quiet_fit(y ~ ., d, method = method, eps = eps, delta = 1e-7, bounds = skewed_bounds, noise = "reproducible",
+            inference = "sandwich", ...)
+}
+
+plain_numbers <- function(x) as.vector(unclass(x))
+to_point <- function(fit) dpsosp:::to_geometry(fit$geometry, dpsosp:::core_start(fit$design, fit$coefficients))
+
+test_that("by default the answers are those of damped rows in the geometry of the fit", {
   set.seed(1)
-  auto <- suppressMessages(dp_sosp(y ~ b, problem, eps = 100, delta = 1e-7, bounds = frame_bounds["b"],
-                                   inference = "model", noise = "reproducible", progress = FALSE))
-  expect_identical(auto$method, "newton")
-  expect_null(auto$geometry)
+  d <- skewed_frame(2000)
+  auto <- skewed_fit(d, 100)
+  expect_identical(auto$method, "newton-ridge")
+  ledger <- utils::tail(dp_ledger(auto), 3)
+  expect_identical(ledger$what, c("gradient", "hessian", "gradient products"))
+  longest <- auto$inference$released$longest
+  expect_gt(longest, 1.25)
+  expect_equal(ledger$sensitivity, c(2 * longest, sqrt(2) / 4 * longest^2, sqrt(2) * longest^2) / 2000,
+               tolerance = 1e-6)
+  # The three sums of a plain loop, with hardly any noise.
+  loud <- skewed_fit(d, 1e6)
+  g <- loud$geometry
+  released <- loud$inference$released
+  mapped <- cbind(2 * d$a / 16 - 1, (d$b - 64) / 64, d$f == "v", d$f == "w") / g$radius
+  z <- cbind(g$constant, t(g$scale * (t(mapped) - g$centre)))
+  weight <- pmin(1, released$longest^2 / rowSums(z^2))
+  p <- stats::plogis(drop(z %*% released$point))
+  slope <- weight * (p - (d$y == "TRUE"))
+  expect_equal(plain_numbers(released$gradient), colMeans(z * slope), tolerance = 1e-4)
+  expect_equal(plain_numbers(released$hessian), c(crossprod(z, z * weight * p * (1 - p)) / 2000), tolerance = 1e-4)
+  expect_equal(plain_numbers(released$products), c(crossprod(z * slope) / 2000), tolerance = 1e-4)
+})
+
+test_that("in a geometry intervals cover, also where rows weigh less, and are far narrower", {
+  d <- skewed_frame(2000)
+  seen <- lapply(1:50, function(seed) {
+    set.seed(seed)
+    fit <- skewed_fit(skewed_frame(2000), 3)
+    interval <- confint(fit, unresolved = "wide")
+    list(inside = interval[, 1] <= skewed_truth & skewed_truth <= interval[, 2], width = interval[, 2] - interval[, 1])
+  })
+  inside <- mean(vapply(seen, function(x) mean(x$inside), 0))
+  expect_gt(inside, 0.9)
+  expect_lt(inside, 0.995)
+  plain <- confint(skewed_fit(d, 3, "newton"), unresolved = "wide")
+  expect_gt((plain[2, 2] - plain[2, 1]) / stats::median(vapply(seen, function(x) x$width[2], 0)), 2)
+})
+
+test_that("intervals that come later are in the geometry of the fit", {
+  set.seed(1)
+  d <- skewed_frame(2000)
+  first <- quiet_fit(y ~ ., d, eps = 1, delta = 1e-7, bounds = skewed_bounds, noise = "reproducible")
+  second <- later(first, d, eps = 1e6, delta = 1e-7)
+  expect_gt(second$inference$released$longest, 1.25)
+  expect_equal(second$inference$released$point, to_point(first), tolerance = 1e-12)
+  exact <- stats::glm(y ~ ., stats::binomial(), d)
+  expect_equal(coef(second), stats::coef(exact), tolerance = 0.1)
+  expect_equal(sqrt(diag(vcov(second))), sqrt(diag(stats::vcov(exact))), tolerance = 0.15)
 })
 
 test_that("a sum of two accountants has no order", {

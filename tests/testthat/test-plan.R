@@ -1,5 +1,6 @@
 uniform_plan <- function(p, n, eps, curvature) {
-  dp_plan(n, numeric = p - 1, eps = eps, variance = 1 / 3, curvature = curvature, inference = TRUE)
+  dp_plan(n, numeric = p - 1, eps = eps, variance = 1 / 3, curvature = curvature, inference = TRUE,
+          method = "newton")
 }
 
 frame_shares <- list(c(0.45, 0.55), c(0.4, 0.3, 0.2, 0.1), c(0.3, 0.25, 0.2, 0.12, 0.08, 0.05))
@@ -17,14 +18,14 @@ test_that("the width of one column's interval, by hand", {
   step <- nu^2 * (1 / 0.4 + 2 / 0.2) / h^2
   matrix_variance <- 2 / 16 / (n * mu)^2 / 0.3
   noise <- nu^2 / 0.4 + matrix_variance / 2 * (sum(step) + step)
-  plan <- dp_plan(n, numeric = 1, eps = 1, variance = 0.15, curvature = 0.2, inference = TRUE)
+  plan <- dp_plan(n, numeric = 1, eps = 1, variance = 0.15, curvature = 0.2, inference = TRUE, method = "newton")
   expect_equal(plan$intervals$ratio, sqrt(1 + n * noise[2] / h[2]))
   # With little noise the squared ratio is 1 + 4 R^2 / (.4 n mu^2 curvature variance).
-  plan <- dp_plan(1e6, numeric = 3, eps = 8, variance = 0.15, curvature = 0.2, inference = TRUE)
+  plan <- dp_plan(1e6, numeric = 3, eps = 8, variance = 0.15, curvature = 0.2, inference = TRUE, method = "newton")
   expect_equal((plan$intervals$ratio^2 - 1) * 0.4 * 1e6 * plan$mu^2 * 0.2 * 0.15 / (4 * 4), rep(1, 3), tolerance = 1e-3)
   # An indicator of a fraction p has variance p (1 - p); with two factors each one has its own curvature.
   plan <- dp_plan(1e7, levels = c(2, 2), shares = list(c(0.9, 0.1), c(0.5, 0.5)), eps = 8, curvature = 0.2,
-                  inference = TRUE)
+                  inference = TRUE, method = "newton")
   expect_equal((plan$intervals$ratio^2 - 1) * 0.4 * 1e7 * plan$mu^2 * 0.2 * c(0.09, 0.25) / (4 * 3), c(1, 1),
                tolerance = 0.3)
 })
@@ -272,7 +273,7 @@ test_that("a plan falls in n and eps, and its parts are what they say", {
 
 test_that("auto is the method that a fit would take", {
   expect_identical(frame_plan(5000, 1)$method, "newton-ridge")
-  expect_identical(frame_plan(5000, 1, inference = TRUE)$method, "newton")
+  expect_identical(frame_plan(5000, 1, inference = TRUE)$method, "newton-ridge")
   expect_identical(dp_plan(5000, eps = 1)$method, "newton")
 })
 
@@ -324,7 +325,6 @@ test_that("wrong arguments are named", {
   wrong("shares", levels = 2, shares = list(c(0, 1)))
   wrong("schema", formula = y ~ x)
   wrong("method", numeric = 1, method = "newton-rigde")
-  wrong("intervals", numeric = 1, method = "newton-ridge", inference = TRUE)
   wrong("intervals", numeric = 1, method = "opt", inference = TRUE)
   wrong("columns", method = "newton-ridge")
   wrong("want", numeric = 1, want = list(1))

@@ -43,6 +43,43 @@ test_that("hostile values give sums as in the core, and no record adds more than
   }
 })
 
+test_that("SQLite takes gradients, Hessians and products of damped rows as the core does", {
+  connection <- sqlite_connection()
+  words <- c("gradient", "hessian", "products", "usable")
+  damped <- function(rows, formula, ...) moved_pair(connection, rows, formula, ..., weighted = TRUE, damped = TRUE)
+  for (longer in c(1, 3)) {
+    expect_moved(damped(d, y ~ a + b + f, cap = 1.3, longer = longer), words = words)
+    expect_moved(damped(d, y ~ a + b + f, radius = 1.1, cap = 1.3, longer = longer), words = words)
+  }
+  expect_moved(damped(d, y ~ a + b + f - 1, cap = 0.7), words = words)
+  expect_moved(damped(d, y ~ a + b + f, loss = loss_logistic(slope = 0.6), cap = 1.3), words = words, sizes = 1)
+  expect_moved(damped(weighed_frame(), y ~ a + b + f + offset(o), bounds = weighed_bounds, cap = 1.3,
+                      extras = list(weights = quote(w))), words = words)
+  expect_moved(damped(extreme_rows(), y ~ a + b + f, cap = 1.3, longer = 3), words = words)
+})
+
+test_that("no record of damped rows adds more than its bound, whatever slope and curvature are", {
+  pair <- moved_pair(sqlite_connection(), extreme_rows(), y ~ a + b + f, weighted = TRUE, damped = TRUE, cap = 1.3,
+                     longer = 3)
+  losses <- dpsosp:::sql_losses
+  withr::defer(utils::assignInNamespace("sql_losses", losses, "dpsosp"))
+  steep <- losses
+  steep$logistic[c("slope", "curvature")] <- c("(-9e0 * y)", "7e0")
+  utils::assignInNamespace("sql_losses", steep, "dpsosp")
+  most <- c(gradient = 1.3, hessian = 1.3^2 / 4, products = 1.3^2)
+  for (word in names(most)) {
+    what <- moved_ask(word, numeric(pair$dim))
+    weights <- dpsosp:::sql_weights(pair$moved, what)
+    layers <- dpsosp:::named_layers(pair$moved, dpsosp:::sum_layers(pair$moved, what, weights,
+                                                                    dpsosp:::row_layers(pair$moved)))
+    rows <- DBI::dbGetQuery(pair$connection, paste(dpsosp:::with_layers(layers), "SELECT * FROM",
+                                                   names(layers)[length(layers)]))
+    found <- max(abs(as.double(rows$g)), na.rm = TRUE) * weights$worth
+    expect_lte(found, most[[word]])
+    expect_gt(found, 0.99 * most[[word]])
+  }
+})
+
 # The parts of records with slopes that are far too steep, and with rows that are divided by too small a length.
 with_lengths <- function(factor, ...) {
   pair <- moved_pair(sqlite_connection(), extreme_rows(), y ~ b - 1, weighted = TRUE, longer = 3,

@@ -42,6 +42,27 @@ test_that("it does not depend on a value", {
   expect_identical(told(fit(other)), same)
 })
 
+test_that("intervals that come later are told of, too, before they are charged", {
+  first <- quiet_fit(y ~ a + b + f, d, eps = 1, delta = 1e-6, bounds = frame_bounds)
+  later <- function(eps, fit = first) told(dp_inference(fit, d, eps = eps, delta = 1e-6))
+  said <- later(0.1)
+  expect_length(said, 1)
+  expect_match(said, "intervals for 0 of 4 coefficients, with n = 1,000 and eps = 0.1; for half of them with eps = ")
+  eps <- as.numeric(sub(".* with eps = ([0-9.]+) or .*", "\\1", said))
+  expect_length(later(eps), 0)
+  expect_length(later(eps * 0.8), 1)
+  # Nothing is paid for a geometry or a path.
+  expect_lt(eps, as.numeric(sub(".* with eps = ([0-9.]+) or .*", "\\1", told(fit(eps = 0.1)))))
+  plain <- quiet_fit(y ~ a + b + f, d, eps = 1, delta = 1e-6, bounds = frame_bounds, method = "newton",
+                     geometry = "none")
+  expect_gt(as.numeric(sub(".* with eps = ([0-9.]+) or .*", "\\1", later(0.1, plain))), eps)
+  budget <- dp_budget(eps = 0.1, delta = 1e-6)
+  expect_error(suppressWarnings(withCallingHandlers(
+    dp_inference(first, d, budget = budget),
+    dpsosp_message_resolve = function(m) stop("stopped by the caller"))), "stopped by the caller")
+  expect_identical(nrow(dp_ledger(budget)), 0L)
+})
+
 test_that("where plans know nothing, nothing is said", {
   expect_length(told(fit(eps = 30)), 0)
   d$id <- rep(1:500, 2)

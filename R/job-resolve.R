@@ -1,0 +1,77 @@
+# What a fit with intervals, or intervals that come later, may expect, said before anything is charged. It follows from
+# public numbers alone: n, columns and declared levels, eps and loss, with the typical columns of dp_plan(). So it does
+# not depend on a record.
+
+resolve_least <- 0.5  # a smaller fraction of the coefficients is told
+resolve_most <- 200L  # coefficients; plans of more take too long
+
+# later: are these the intervals of a fit that there is already, of which job is a claim (fit-intervals.R)?
+tell_unresolved <- function(job, later = FALSE) {
+  plan <- resolve_plan(job, later)
+  if (is.null(plan)) return(invisible())
+  share <- resolved_share(plan_setting(plan))
+  if (share >= resolve_least) return(invisible())
+  # Never zero, at which the search for a root would stop, as the share has steps.
+  missed <- function(n = plan$n, eps = plan$eps) {
+    resolve_least - 1e-9 - resolved_share(plan_setting(plan, n = n, eps = eps))
+  }
+  eps <- smallest(function(eps) missed(eps = eps), 1e-3, 100)
+  n <- smallest(function(n) missed(n = n), 10, 1e12)
+  slopes <- plan$frame$dim - plan$frame$intercept
+  inform("resolve", "By public numbers and typical columns, as in `dp_plan()`, this fit is expected to have ",
+         "intervals for ", round(share * slopes), " of ", slopes, " coefficients, with n = ",
+         format(plan$n, big.mark = ",", scientific = FALSE), " and eps = ", format(plan$eps, digits = 3),
+         "; for half of them with ", needed_text(eps, n), "fewer columns or levels")
+}
+
+needed_text <- function(eps, n) {
+  up <- function(x) ceiling(x / 10^(floor(log10(x)) - 1)) * 10^(floor(log10(x)) - 1) # to two digits
+  numbers <- c(if (!is.na(eps)) paste("eps =", format(up(eps))),
+               if (!is.na(n)) paste("n =", format(up(n), big.mark = ",", scientific = FALSE)))
+  if (length(numbers) > 0L) paste0(paste(numbers, collapse = " or "), ", or with ")
+}
+
+# The plan of this fit, or NULL where plans know nothing: without intervals, of persons, matrices, networks and other
+# losses.
+resolve_plan <- function(job, later) {
+  if (job$inference == "none" || is_matrix_design(job$design) || !is.null(job$persons) || !has_slopes(job$loss) ||
+        columns_of(job) == 0L || job$dim > resolve_most) return(NULL)
+  eps <- resolve_eps(job)
+  if (is.null(eps)) return(NULL)
+  design <- job$design
+  shares <- lapply(design$levels, function(levels) {
+    stats::setNames(rep(1 / length(levels), length(levels)), levels)
+  })
+  variance <- rep(typical$variance, sum(design$columns$kind == "numeric"))
+  plain <- is.null(if (later) job$geometry else job$method$family$weighted)
+  list(n = job$n, eps = eps, delta = job$asked$delta %||% job$asked$budget$delta,
+       method = if (plain) "newton" else "newton-ridge", inference = TRUE, later = later,
+       loss = job$loss, neighbours = job$neighbours, curvature = typical$curvature,
+       effect = typical$effect, frame = plan_frame(design, shares, variance))
+}
+
+# The eps that the fit will spend, or NULL for a budget of another accountant than the plan's.
+resolve_eps <- function(job) {
+  asked <- job$asked
+  if (is.null(asked$budget) || is_stored(asked$budget)) return(asked$eps)
+  state <- budget_state(asked$budget)
+  if (!state$accountant %in% c("auto", "gdp") || state$left <= 0) return(NULL)
+  min(asked$eps, .Call(ffi_gdp_epsilon, sqrt(2 * state$left), job$delta))
+}
+
+# The fraction of the slopes that are expected to be shown, by the rules of one_step() and step_intervals() for the
+# expected matrices.
+resolved_share <- function(s) {
+  variance <- one_step_variance(s)
+  hessian <- variance$hessian
+  curvature <- eigen(hessian, symmetric = TRUE)
+  open <- curvature$values < step_floor * variance$hessian_sd * sqrt(2 * s$dim)
+  prior <- step_prior * variance$unit
+  lost <- prior^2 * rowSums(curvature$vectors[, open, drop = FALSE]^2)
+  total <- diag(variance$variance) + lost
+  r <- if (s$frame$intercept) hessian[1, ] / hessian[1, 1] else 0
+  short <- diag(hessian) - r * hessian[1, ] < step_evident * variance$hessian_sd * (1 + r^2)
+  slopes <- seq_len(s$dim) > s$frame$intercept
+  numeric <- c(if (s$frame$intercept) FALSE, s$frame$columns$kind == "numeric")
+  mean(!(lost > step_most * total | total > prior^2 | (short & numeric))[slopes])
+}
