@@ -344,8 +344,9 @@ print.dp_source <- function(x, ...) {
 
 # Finds the persons of a source, by the column of their ids, when it is made.
 
-# A source with the persons of this column. source$n is the declared number of persons, or NULL.
-with_persons <- function(source, id, call) {
+# A source with the persons of this column. source$n is the declared number of persons, or NULL. forms: of a database,
+# see query_opener().
+with_persons <- function(source, id, call, forms = NULL) {
   if (is.null(id)) return(source)
   if (!is.character(id) || length(id) != 1L || is.na(id)) {
     # Ids in its place have the length of the rows, whose number is private.
@@ -358,18 +359,25 @@ with_persons <- function(source, id, call) {
           call = call)
   }
   id_key(source$schema[[id]], call)
-  persons <- read_source(count_persons(source, id), call)
-  n <- length(persons$keys)
-  if (n == 0L) abort("source", "There are no persons: `", id, "` is missing everywhere.", call = call)
-  if (!is.null(source$n) && n > source$n) {
+  if (!is.null(source$push)) {
+    value <- sprintf(forms[[id]] %||% "%s", push_column(source$push, as.name(id)))
+    source$push$persons <- new_push_persons(source$push, id, value, source$schema[[id]], call)
+  }
+  found <- read_source(count_persons(source, id), call)
+  if (found$n == 0) abort("source", "There are no persons: `", id, "` is missing everywhere.", call = call)
+  if (!is.null(source$n) && found$n > source$n) {
     abort("source", "The source has more persons than `n`, ", source$n, ".", call = call)
   }
-  source$n <- source$n %||% n
-  source$persons <- c(list(name = id), persons)
+  source$n <- source$n %||% as_rows(found$n, call)
+  if (!is.null(source$push)) source$push$persons$n <- source$n
+  found$n <- source$n
+  source$persons <- c(list(name = id), found)
   source
 }
 
+# The number of different ids; of rows in chunks the ids and their numbers of rows, too.
 count_persons <- function(source, id) {
+  if (!is.null(source$push)) return(list(n = count_ids(source$push)))
   reader <- source$open(id)
   on.exit(close_reader(reader))
   keys <- NULL
@@ -383,7 +391,7 @@ count_persons <- function(source, id) {
       tabulate(match(key, keys, nomatch = 0L), length(keys))
   }
   check_same_rows(source, stats::setNames(list(digest), id))
-  list(keys = keys, count = count)
+  list(n = length(keys), keys = keys, count = count)
 }
 
 # The source for a fit. name: the argument `id` as the user wrote it, or NULL; it may be left out.

@@ -11,6 +11,7 @@
 #   k1, ...      codes of factors
 #   y, p, o      response, and weight and offset where there are any
 #   l, c, s      of weighted rows: the length, the slope of the loss, weight times length
+#   share, mark  of records of persons (R/sql-persons.R)
 #
 # Every WHEN states its condition, and no ELSE follows a comparison of data: what is computed from a NULL is NULL.
 
@@ -25,16 +26,20 @@ row_layers <- function(plan) {
   names <- row_names(plan)
   rows <- if (is.null(plan$geometry)) own_rows(plan, names) else moved_rows(plan, names)
   sound <- paste(c(rows$sound, paste(names$record, "IS NOT NULL")), collapse = " AND ")
-  layer(plan, rows$layers, c(names$z, named(sprintf("CASE WHEN %s THEN u END", sound), "u"), names$k, names$record,
-                             names$length))
+  layers <- layer(plan, rows$layers, c(names$z, named(sprintf("CASE WHEN %s THEN u END", sound), "u"), names$kept,
+                                       names$length))
+  share_layers(plan, layers, names)
 }
 
-# Names of columns: of the mapped numbers, their integers and codes; of the record; of a weighted row.
+# Names of columns: of the mapped numbers, their integers and codes; of the record; of a weighted row; of a record of a
+# person. kept: those that layers of rows carry.
 row_names <- function(plan) {
   number <- function(letter, all) paste0(letter, seq_along(all), recycle0 = TRUE)
+  record <- c("y", prior_weight(plan), if (!is.null(plan$offset)) "o")
+  persons <- !is.null(plan$persons)
   list(v = number("v", plan$v), z = number("z", plan$v), x = number("x", plan$v), k = number("k", plan$k),
-       record = c("y", prior_weight(plan), if (!is.null(plan$offset)) "o"),
-       length = if (is_weighted(plan)) c("l", if (has_slopes(plan$loss)) "c", "s"))
+       record = record, length = if (is_weighted(plan)) c("l", if (has_slopes(plan$loss)) "c", "s"),
+       person = if (persons) c("share", "mark"), kept = c(number("k", plan$k), record, if (persons) "id"))
 }
 
 prior_weight <- function(plan) if (!is.null(plan$weight)) "p"
@@ -48,7 +53,7 @@ own_ones <- function(indicators) lapply(indicators, function(size) rbind(0, diag
 
 # The integers' squares are integers: they are compared with the square of one.
 own_rows <- function(plan, names) {
-  kept <- c(names$k, names$record)
+  kept <- names$kept
   layers <- first_layer(plan, c(named(plan$v, names$v), record_items(plan, names)))
   layers <- layer(plan, clip_layers(plan, layers, names, c(names$v, kept)), c(whole(plan, names$v, "c", names), kept))
   list(layers = layers, sound = sprintf("%s <= %.0f", squared_integers(plan, names), plan$unit^2))
@@ -60,7 +65,8 @@ squared_integers <- function(plan, names) {
 }
 
 record_items <- function(plan, names) {
-  c(named(plan$k, names$k), named(plan$y, "y"), named(plan$weight, "p"), named(plan$offset, "o"))
+  c(named(plan$k, names$k), named(plan$y, "y"), named(plan$weight, "p"), named(plan$offset, "o"),
+    named(plan$persons$key, "id"))
 }
 
 first_layer <- function(plan, items) paste("SELECT", toString(items), "FROM", plan$from, plan$dialect$fence)
@@ -69,10 +75,10 @@ whole <- function(plan, v, clip, names) {
   c(named(plan$dialect$int(paste0("(", v, ") * ", clip, recycle0 = TRUE)), names$z), named(plan$dialect$int(clip), "u"))
 }
 
-# From the layer before, or the table that has the rows.
-layer <- function(plan, layers, items) {
+# From the layer before, or the table that has the rows; where: a condition.
+layer <- function(plan, layers, items, where = NULL) {
   from <- if (length(layers) > 0L) layer_name(length(layers)) else plan$table
-  c(layers, paste("SELECT", toString(items), "FROM", from, plan$dialect$fence))
+  c(layers, paste(c("SELECT", toString(items), "FROM", from, where, plan$dialect$fence), collapse = " "))
 }
 
 layer_name <- function(number) paste0("dpsosp", number)
@@ -166,7 +172,7 @@ without_dust <- function(x) replace(x, which(abs(x) < 2^-60), 0)
 # comparison allows for their rounding.
 moved_rows <- function(plan, names) {
   number <- plan$dialect$number
-  kept <- c(names$x, names$k, names$record)
+  kept <- c(names$x, names$kept)
   layers <- length_layers(plan, moved_first(plan, names), names, kept)
   kept <- c(kept, if (has_tilt(plan)) "r")
   layers <- layer(plan, layers, c(kept, "l", named(paste("h *", number(plan$unit / room(plan)), "/ l"), "i")))
@@ -192,7 +198,7 @@ moved_first <- function(plan, names) {
   rest <- record_items(plan, names)
   if (!is_clipped(plan)) return(first_layer(plan, c(named(at(plan$v), names$x), rest, named(number(1), "h"))))
   layers <- first_layer(plan, c(named(plan$v, names$v), rest))
-  kept <- c(names$k, names$record)
+  kept <- names$kept
   layers <- layer(plan, layers, c(names$v, kept, named(mapped_square(plan, names$v, names$k), "h")))
   clip <- sprintf("CASE WHEN h > %1$s THEN %2$s / SQRT(h) WHEN h <= %1$s THEN %3$s END", number(plan$radius^2),
                   number(plan$radius), number(1))
