@@ -183,7 +183,7 @@ dp_source <- function(x, ...) {
 #' @export
 dp_source.function <- function(x, n = NULL, levels = NULL, types = NULL, once = FALSE, cache = "auto", id = NULL,
                                ...) {
-  call <- sys.call(-1)
+  call <- scrub_call(match.call(), quote(dp_source))
   check_dots(call)
   cache <- check_cache(cache, call)
   once <- check_flag(once, "once", call)
@@ -211,7 +211,7 @@ has_unnamed_files <- function() .Platform$OS.type != "windows"
 #' @export
 dp_source.default <- function(x, ...) {
   abort("argument", "`x` must be a function, paths of files or a DBI connection, not ", describe(x), ".",
-        call = sys.call(-1))
+        call = scrub_call(match.call(), quote(dp_source)))
 }
 
 # open(columns): begins a pass that needs these columns (NULL: all) and returns a list of read() and close(). count():

@@ -4,7 +4,7 @@
 #' @export
 dp_source.character <- function(x, n = NULL, levels = NULL, types = NULL, chunk = 1e5, cache = "auto", id = NULL,
                                 ...) {
-  call <- sys.call(-1)
+  call <- scrub_call(match.call(), quote(dp_source))
   check_dots(call)
   cache <- check_cache(cache, call)
   chunk <- check_count(chunk, "chunk", call = call)
@@ -140,7 +140,7 @@ csv_shown <- function(first) {
 #' @export
 dp_source.DBIConnection <- function(x, query, n = NULL, levels = NULL, types = NULL, chunk = 1e5, push = FALSE,
                                    cache = "auto", id = NULL, ...) {
-  call <- sys.call(-1)
+  call <- scrub_call(match.call(), quote(dp_source))
   check_dots(call)
   cache <- check_cache(cache, call)
   push <- check_flag(push, "push", call)

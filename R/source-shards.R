@@ -105,7 +105,7 @@
 #' }
 #' @export
 dp_shards <- function(x, compute = "default", levels = NULL, types = NULL, timeout = 600, id = NULL, ...) {
-  call <- sys.call()
+  call <- scrub_call(match.call(), quote(dp_shards))
   check_dots(call)
   require_given()
   if (!requireNamespace("mirai", quietly = TRUE)) {

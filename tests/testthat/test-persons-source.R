@@ -1,13 +1,6 @@
 # Persons whose records come in chunks (proofs: persons): fits are those in memory. What the core computes is tested in
 # dev/ctest/test-barrier-tally.c.
 
-# Records without a response, without an id, and a person with null records only.
-with_gaps <- function(d = persons_data(201)) {
-  d$a[5:9] <- NA
-  d$y[d$person == "p7"] <- NA
-  d$person[20:22] <- NA
-  d
-}
 d <- with_gaps()
 declared <- levels_of(d)
 
@@ -52,8 +45,6 @@ test_that("files and tables have an id, too", {
   DBI::dbWriteTable(connection, "d", d)
   source <- dp_source(connection, "d", levels = declared, chunk = 300, id = "person")
   expect_same_as_in_memory(source)
-  expect_error(dp_source(connection, "d", levels = declared, push = TRUE, id = "person"), "leave out `push`",
-               class = "dpsosp_error_argument")
 })
 
 # A source of these chunks.
@@ -251,6 +242,12 @@ test_that("an error shows neither ids nor how many rows there are, wherever they
   shown(do.call(dp_sosp, list(y ~ a, data = source, eps = 1, control = list(source))))
   shown(do.call(dp_curve, list(y ~ a, data = d, eps = 1, metric = source)))
   shown(dp_source(in_chunks(d, 500), id = d$person))
+  for (name in c("id", "levels", "types", "n", "other")) {
+    shown(do.call(dp_source, c(list(in_chunks(d, 500)), stats::setNames(list(d), name))))
+    shown(do.call(dp_shards, c(list(function() d), stats::setNames(list(d), name))))
+  }
+  shown(do.call(dp_source, list(in_chunks(d, 500), id = d$person)))
+  shown(do.call(dp_source, list(d)))
 })
 
 test_that("intervals of a source's persons are those in memory", {
