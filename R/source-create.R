@@ -127,8 +127,17 @@
 #' no rows: they count as persons with null records. Fewer than there are ids is an error. The number of rows is
 #' private: no message and no part of a fit tells it. Of a person with more rows than the fit's `records`, those that
 #' come first are used. A fit then makes one pass more. With `cache = "auto"` the mapped rows are kept where n times
-#' `records` rows would take less than `options(dpsosp.cache)` bytes, so a small `records` saves time. `once` and `push`
-#' do not go with `id`.
+#' `records` rows would take less than `options(dpsosp.cache)` bytes, so a small `records` saves time. `once` does not
+#' go with `id`.
+#'
+#' With `push = TRUE` the database itself counts the persons and computes their sums, in SQLite, PostgreSQL and DuckDB.
+#' Ids are finite numbers or text, which is compared byte by byte whatever the collation; other values are no ids. No
+#' row is fetched: what the database does not compute, as `"outpert"`, `"agd"` and matrices of more than some 50
+#' columns, is refused before anything is charged. Fits are those in memory, up to the rounding of sums, where no
+#' person has more usable rows than `records`. Of a person with more, `records` are used that the mapped values of the
+#' person's own rows choose, in an order that looks random, not the first ones: a table has no order. Counts for
+#' ranges, and the class fraction of the start, are sums over all rows of a person. Later fits may find other rows of
+#' these persons, but not more persons than `n`.
 #'
 #' # What is guaranteed
 #' n is public and fixed. A pass with more or fewer rows, with other rows than in an earlier pass over this source,

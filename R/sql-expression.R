@@ -63,8 +63,7 @@ refuse_expression <- function(e, ...) {
 
 new_node <- function(kind, sql, of = list(), levels = NULL, constant = NULL, within = !is.null(constant)) {
   list(kind = kind, sql = sql, refs = unique(unlist(lapply(of, `[[`, "refs"))),
-       layer = max(0, vapply(of, `[[`, 0, "layer")), levels = levels, constant = constant,
-       within = within)
+       layer = max(0, vapply(of, `[[`, 0, "layer")), levels = levels, constant = constant, within = within)
 }
 
 # Nodes with the same text share a column.

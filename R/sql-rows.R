@@ -11,7 +11,7 @@
 #   k1, ...      codes of factors
 #   y, p, o      response, and weight and offset where there are any
 #   l, c, s      of weighted rows: the length, the slope of the loss, weight times length
-#   share, mark  of records of persons (R/sql-persons.R)
+#   share, mark  of records of persons
 #
 # Every WHEN states its condition, and no ELSE follows a comparison of data: what is computed from a NULL is NULL.
 
@@ -132,6 +132,46 @@ of_codes <- function(plan, names, compute) {
     columns <- ends[i] - plan$indicators[i] + seq_len(plan$indicators[i])
     plan$dialect$at(names$k[i], plan$dialect$number(compute(plan$ones[[i]], columns)))
   }, "")
+}
+
+# ---- persons ----
+
+# A record has a share of its person, a whole number of 2^-20, and one record of each person, which may be a null
+# record, has a mark, so that persons can be counted. A whole number that a record adds to a sum is multiplied by the
+# share and cut towards zero, so it is multiplied by no more than the share; what is exact with all digits is not cut.
+
+# Layers that end in the same rows with `share` and `mark`. Records beyond the limit become null records. Which ones
+# these are follows from the rows of the person alone, as sums see them: so equal rows need no order, and another
+# person's records do not matter. The order is one that favours no side of a column.
+share_layers <- function(plan, layers, names) {
+  if (is.null(plan$persons)) return(layers)
+  rest <- c(names$z, names$k, names$record, names$length)
+  order <- toString(c("CASE WHEN u IS NULL THEN 1 ELSE 0 END", mixed(plan, names), rest, "u"))
+  layers <- layer(plan, layers, c(rest, "u", sprintf("ROW_NUMBER() OVER (PARTITION BY id ORDER BY %s) AS turn", order),
+                                  "COUNT(u) OVER (PARTITION BY id) AS m"), "WHERE id IS NOT NULL")
+  used <- sprintf("turn <= %.0f", plan$persons$most)
+  m <- sprintf("CASE WHEN m > %1$.0f THEN %1$.0f WHEN m <= %1$.0f THEN m END", plan$persons$most)
+  layer(plan, layers, c(rest, sprintf("CASE WHEN %s THEN u END AS u", used),
+                        sprintf("CASE WHEN u IS NOT NULL AND %s THEN %s END AS share", used, share_of(plan$dialect, m)),
+                        mark_first))
+}
+
+mark_first <- "CASE WHEN turn = 1 THEN 1 ELSE 0 END AS mark"
+
+# Of one of m records, m > 0; zero if there are more than 2^20.
+share_of <- function(dialect, m) sprintf("%.0f %s (%s)", max_records, dialect$quotient, m)
+
+# A number that depends on all columns of the row and on its response.
+mixed <- function(plan, names) {
+  prime <- 65521
+  numbers <- c(names$z, names$k, plan$dialect$int(clipped_response(plan)))
+  sum <- add_up(sprintf("%s * %.0f", numbers, (40503 * seq_along(numbers)) %% prime))
+  sprintf("CASE WHEN u IS NOT NULL THEN ((%1$s) %% %2$.0f + %2$.0f) %% %2$.0f END", sum, prime)
+}
+
+clipped_response <- function(plan) {
+  number <- plan$dialect$number
+  sprintf("CASE WHEN y > 1 THEN %1$s WHEN y < -1 THEN -%1$s WHEN y >= -1 THEN y * %1$s END", number(unit))
 }
 
 # ---- in the coordinates of a geometry ----

@@ -14,9 +14,9 @@
 # A plan contains everything but the query: dialect, before (layers that compute expressions, or NULL:
 # R/sql-expression.R), from (the table or the last of these layers, as t, and joined tables), v, k, y (expressions),
 # weight and offset (expressions, or NULL), shift (the bound of the offsets), indicators (number for each k), intercept,
-# radius, loss, n; persons (R/sql-persons.R) or NULL; unit, the scale of the rows' integers; first and ones, the numbers by which u is multiplied for the
-# intercept and for each factor's indicators (a row for each code from zero on), and, of moved rows, geometry; table:
-# the temporary table, if it has the rows. id differs between plans.
+# radius, loss, n; persons (R/sql-persons.R) or NULL; unit, the scale of the rows' integers; first and ones, the numbers
+# by which u is multiplied for the intercept and for each factor's indicators (a row for each code from zero on), and,
+# of moved rows, geometry; table: the temporary table, if it has the rows. id differs between plans.
 
 # what: list(word, curvature, at, along, steps, clip, most) of r_remote.c. Returns the statement and read(), which
 # computes the number of records and the sum from the rows of its result.
@@ -82,9 +82,9 @@ sum_layers <- function(plan, what, weights, rows) {
   if (is.null(plan$persons)) layers else layer(plan, layers, c(summed, response, shared(plan, weights)))
 }
 
-clipped_response <- function(plan) {
-  number <- plan$dialect$number
-  sprintf("CASE WHEN y > 1 THEN %1$s WHEN y < -1 THEN -%1$s WHEN y >= -1 THEN y * %1$s END", number(unit))
+shared <- function(plan, weights) {
+  whole <- paste0(weights$names, if (!is.null(weights$joint)) " * sound", " * share")
+  named(if (weights$exact) whole else sprintf("(%s) %s %.0f", whole, plan$dialect$quotient, max_records), weights$names)
 }
 
 # The factor within its bounds, which a NULL is not.
@@ -258,6 +258,13 @@ read_sum <- function(plan, what, weights, rows) {
     matrix = sum_matrix(plan, sums, ones) * weights$worth / plan$unit^2
   )
   c(known_persons(plan$persons, sum(rows[, length(factors) + 1L])), total)
+}
+
+# Is this the number of persons with records? Others have none, and n counts them.
+known_persons <- function(persons, marks) {
+  if (is.null(persons)) marks
+  else if (is.na(marks) || marks > persons$n) -1
+  else persons$n
 }
 
 # For each cell the numbers of the intercept and of the indicators, which follow from its codes; zeros where a code is

@@ -10,10 +10,19 @@
 #             square of their norm? square: q, that of the row's length? plain: neither loss nor point? classes: is a
 #             weight bounded by its record's class?
 #   prior     the power of the record's own weight in them
-#   low, high the bounds as integers; units: the larger of them, before rounding; scale: of one unit; joint: a condition on all of a record's integers, or NULL
+#   low, high the bounds as integers; units: the larger one before rounding; scale: of one unit; joint: a condition on
+#             all of a record's integers, or NULL; exact: has a share all digits?
 #   constant  what is added to the sum of all records; worth: the size of one unit
 
 sql_weights <- function(plan, what) with_shares(plan, weights_of_records(plan, what))
+
+# Multipliers of rows of 2^20 units take a share with all digits, others are cut.
+with_shares <- function(plan, weights) {
+  if (is.null(plan$persons)) return(weights)
+  weights$exact <- weights$form %in% c("vector", "vectors") && weights$units == unit
+  if (weights$exact) weights$worth <- weights$worth / max_records
+  weights
+}
 
 weights_of_records <- function(plan, what) {
   loss <- sql_losses[[plan$loss$name]]

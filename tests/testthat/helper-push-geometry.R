@@ -26,6 +26,23 @@ moved_pair <- function(connection, rows, formula, radius = NULL, loss = "logisti
        connection = connection, dim = nrow(design$columns) + design$intercept, loss = problem$loss)
 }
 
+# The source's rows in memory, or those of its persons that are used.
+memory_shard <- function(source, design, response, loss) {
+  data <- read_rows(source)
+  of <- source$persons
+  persons <- if (!is.null(of)) dpsosp:::new_persons(data[[of$name]], of$most, NULL)
+  records <- dpsosp:::map_records(list(design = design, response = response, bare = FALSE),
+                                  if (is.null(persons)) data else data[persons$rows, ])
+  shard <- .Call(dpsosp:::ffi_shard_create, records$rows, design$intercept, design$radius, records$y, loss$name,
+                 loss$parameter)
+  weighing <- records$weighing
+  if (!is.null(weighing)) {
+    .Call(dpsosp:::ffi_shard_set_weights, shard, weighing$weight, weighing$offset, weighing$most)
+  }
+  if (!is.null(persons)) .Call(dpsosp:::ffi_shard_set_persons, shard, dpsosp:::persons_core(persons))
+  shard
+}
+
 moved_ask <- function(word, at = numeric(), ...) {
   what <- list(word = word, curvature = "hessian", at = at, along = numeric(), steps = numeric(), clip = 0,
                most = numeric(), scale = numeric())

@@ -16,10 +16,11 @@ person_cases <- list(
   counts = list(formula = k ~ a + b + f + offset(o), loss = loss_poisson(30),
                 own = c("response", "value", "gradient", "clipped gradient", "decreases"), words = residual_words),
   margin = list(formula = z ~ a + b + f, loss = dpsosp:::loss_logistic(),
-                own = c("value", "gradient", "clipped gradient", "hessian", "majorant", "trace", "products", "decreases"),
-                words = "weighted"),
+                own = c("value", "gradient", "clipped gradient", "hessian", "majorant", "trace", "products",
+                        "decreases"), words = "weighted"),
   classes = list(formula = f ~ a + b + z, loss = loss_multinomial(),
-                 own = c("value", "gradient", "clipped gradient", "class counts"), words = c("weighted", "class gradient"))
+                 own = c("value", "gradient", "clipped gradient", "class counts"),
+                 words = c("weighted", "class gradient"))
 )
 
 person_pair <- function(source, case, extras = NULL, most = 1000) {
@@ -99,7 +100,7 @@ expect_person_fits <- function(connection, which = names(person_fits), data = wi
   for (name in which) {
     statements <- watched(pushed <- person_fits[[name]](source))
     memory <- person_fits[[name]](data)
-    testthat::expect_identical(grep(person_sums_only, statements, invert = TRUE, value = TRUE), character(), info = name)
+    testthat::expect_identical(grep(person_sums_only, statements, invert = TRUE, value = TRUE), character())
     testthat::expect_equal(coef(pushed), coef(memory), tolerance = 2e-5, info = name)
     testthat::expect_identical(dp_ledger(pushed)$what, dp_ledger(memory)$what, info = name)
     testthat::expect_equal(dp_ledger(pushed)$scale, dp_ledger(memory)$scale, tolerance = 1e-5, info = name)

@@ -87,23 +87,6 @@ read_rows <- function(source) {
   dpsosp:::next_chunk(source, reader, names(source$schema))
 }
 
-# The source's rows in memory, or those of its persons that are used.
-memory_shard <- function(source, design, response, loss) {
-  data <- read_rows(source)
-  of <- source$persons
-  persons <- if (!is.null(of)) dpsosp:::new_persons(data[[of$name]], of$most, NULL)
-  records <- dpsosp:::map_records(list(design = design, response = response, bare = FALSE),
-                                  if (is.null(persons)) data else data[persons$rows, ])
-  shard <- .Call(dpsosp:::ffi_shard_create, records$rows, design$intercept, design$radius, records$y, loss$name,
-                 loss$parameter)
-  weighing <- records$weighing
-  if (!is.null(weighing)) {
-    .Call(dpsosp:::ffi_shard_set_weights, shard, weighing$weight, weighing$offset, weighing$most)
-  }
-  if (!is.null(persons)) .Call(dpsosp:::ffi_shard_set_persons, shard, dpsosp:::persons_core(persons))
-  shard
-}
-
 mapped_in_r <- function(data, problem) {
   design <- problem$design
   x <- suppressWarnings(dpsosp:::design_matrix(design, data))

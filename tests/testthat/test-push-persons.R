@@ -152,7 +152,8 @@ test_that("other persons than were counted end a fit, other records do not", {
   DBI::dbExecute(connection, "DELETE FROM people WHERE person = 'p4'")
   expect_s3_class(persons_fit(source), "dp_sosp")
   for (id in c("new", "newer")) {
-    DBI::dbExecute(connection, sprintf("INSERT INTO people SELECT '%s', a, b, y, z, count, class FROM people LIMIT 1", id))
+    DBI::dbExecute(connection, sprintf("INSERT INTO people SELECT '%s', a, b, y, z, count, class FROM people LIMIT 1",
+                                       id))
   }
   for (bounds in list(bounds_ab, "private")) {
     budget <- dp_budget(eps = 1, delta = 1e-5)
