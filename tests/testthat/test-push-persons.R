@@ -92,6 +92,23 @@ test_that("counts of values are sums of shares, of all persons with a record", {
   expect_equal(counts(one), c(1, 0, 1000 * floor(2^20 / 1500) / 2^20, 0, 0, 0))
 })
 
+test_that("what a record adds is cut towards zero", {
+  connection <- sqlite_connection()
+  plan <- list(dialect = dialects$sqlite, persons = list())
+  weights <- list(names = "g", exact = FALSE)
+  cut <- function(g, share) {
+    sql <- sprintf("SELECT %s FROM (SELECT %.0f AS g, %.0f AS share)", shared(plan, weights), g, share)
+    as.double(DBI::dbGetQuery(connection, sql)[[1]])
+  }
+  for (g in c(1, 3, 1000, 2^40 - 1)) {
+    for (share in floor(2^20 / c(1, 2, 3, 1000))) {
+      exact <- sign(g) * (g %/% 2^20 * share + (g %% 2^20 * share) %/% 2^20)
+      expect_identical(cut(g, share), exact)
+      expect_identical(cut(-g, share), -exact)
+    }
+  }
+})
+
 test_that("ids are the same if they are the same number or the same text", {
   connection <- sqlite_connection()
   DBI::dbExecute(connection, "CREATE TABLE people (person TEXT COLLATE NOCASE, a REAL)")
