@@ -145,6 +145,7 @@ NULL
 
 .onLoad <- function(libname, pkgname) {
   check_arithmetic(.Call(ffi_arithmetic_check))
+  methods()
   register_absent()
   when_loaded("parsnip", register_engines)
   when_loaded("marginaleffects", register_class)

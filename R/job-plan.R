@@ -1,7 +1,7 @@
 # What dp_plan() expects of columns and fits that nobody has seen: the excess loss of the methods that have a formula
 # for it, and the widths of intervals. A *frame* describes the columns (plan_frame()), a *setting* (plan_setting()) is a
-# fit of them. The formulas are for the logistic loss, and one for squared error. The scales of noise are the core's
-# (planned_sd()).
+# fit of them. The formulas are for the logistic loss, and one for losses with residuals. The scales of noise are the
+# core's (planned_sd()).
 
 # ---- columns ----
 
@@ -181,11 +181,15 @@ ridge_variance_of_iterates <- function(run, matrix, kappa) {
 
 # In residual variances. All phases together have about the noise of one mean of clipped residuals, divided by the
 # fraction p of residuals within the clip; the solution is the posterior mean, along each eigenvector of the matrix of
-# the rows (src/method/residual.c).
+# the rows (src/method/residual.c). Residuals of counts are skewed, and their variance is not the same for all records:
+# plan_count_factor is fitted on synthetic problems (inst/experiments/plan-residual.R).
+plan_count_factor <- 1.3
+
 residual_excess <- function(s) {
   if (is_level_only(s)) return(constant_excess(s))
   gradients <- residual_shares(s)$gradients * s$rho
   clip <- clip_over_scale(s, relative_noise(s, gradients))
+  if (is_count(s)) clip <- max(clip, s$event)
   within <- 2 * stats::pnorm(clip) - 1
   noise <- planned_sd(s, "residual gradient", gradients, clip = clip)^2 / residual_tail
   matrix <- s$geometry$scale * t(s$geometry$scale * s$frame$covariance)
@@ -196,7 +200,22 @@ residual_excess <- function(s) {
   unsure <- (noise / within + value / s$n) / within
   kept <- signal * value^2 / (signal * value^2 + unsure)
   level <- unsure_level(s, noise / within^2)
-  sum(value * ((1 - kept)^2 * signal + kept^2 * unsure / value^2)) / 2 + level / 2
+  factor <- if (is_count(s)) plan_count_factor else 1
+  factor * (sum(value * ((1 - kept)^2 * signal + kept^2 * unsure / value^2)) + level) / 2 + recalibrated(s, clip)
+}
+
+# What the noise of the factor of all slopes adds, for counts, whose factor is expected to be `plan_count_slopes` from
+# one (EXPECTED in src/method/recalibrate.c). That of numbers is near one unless there is evidence against it.
+plan_count_slopes <- 0.2
+
+recalibrated <- function(s, clip) {
+  shares <- residual_shares(s)
+  if (!is_count(s) || !shares$slopes) return(0)
+  sd <- planned_sd(s, "recalibration", shares$recalibration * s$rho, clip = 2 * clip)
+  size <- 2 * constant_excess(s)
+  variance <- 4 * sd^2 / size
+  kept <- plan_count_slopes^2 / (plan_count_slopes^2 + variance)
+  kept^2 * variance * size / 2
 }
 
 # The variance of the intercept times its squared coordinate.
@@ -257,9 +276,9 @@ plan_setting <- function(plan, n = plan$n, eps = plan$eps) {
   frame <- plan$frame
   s <- claim_delta(list(
     frame = frame, design = frame, dim = frame$dim, side = frame$dim, n = n, curvature = plan$curvature,
-    effect = plan$effect, asked = list(eps = eps, delta = plan$delta), inference = if (plan$inference) "sandwich" else
-      "none", loss = loss, response = response, penalty = penalty_none(), method = method,
-    control = method$family$control(method, loss),
+    effect = plan$effect, event = plan$event, asked = list(eps = eps, delta = plan$delta),
+    inference = if (plan$inference) "sandwich" else "none", loss = loss, response = response,
+    penalty = penalty_none(), method = method, control = method$family$control(method, loss),
     neighbours = plan$neighbours %||% "replace-one", auto = FALSE, call = quote(dp_plan())
   ))
   s <- claim_part(open_budget(add_entries(s, moments = default_moments(s))))

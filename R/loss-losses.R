@@ -310,7 +310,7 @@ loss_of <- function(loss, response) {
 has_classes <- function(loss) identical(loss$name, "multinomial")
 
 # The number of predictors per row.
-loss_outputs <- function(loss) loss$classes %||% 1L
+loss_outputs <- function(loss) if (is.null(loss$classes)) 1L else loss$classes
 
 # Refuses losses with several predictors per row.
 check_one_output <- function(loss, what, call) {

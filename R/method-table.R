@@ -79,7 +79,8 @@ method_rows <- function() {
   )
 }
 
-# The rows by their names, made once; the families are defined in files that come after this one.
+# The rows by their names, made once, when the package is loaded, as families are defined in files that come after this
+# one.
 methods <- local({
   table <- NULL
   function(networks = FALSE) {

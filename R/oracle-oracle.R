@@ -195,7 +195,7 @@ plain_oracle <- function(job, records = job$records(job), loss = path_loss(job))
 }
 
 # A method may begin with another loss than its job's (method-residual.R, method-ridge.R).
-path_loss <- function(job) job$method$loss %||% job$loss
+path_loss <- function(job) if (is.null(job$method$loss)) job$loss else job$method$loss
 
 # Of the responses alone.
 bare_oracle <- function(job, loss) {

@@ -23,11 +23,13 @@ SEXP ffi_oracle_planned(SEXP n, SEXP dense, SEXP indicators, SEXP intercept, SEX
 
 /* The sd that the release of a query at w would have, of rows or without them. clip: of residuals. */
 SEXP ffi_oracle_sd(SEXP oracle, SEXP query, SEXP w, SEXP clip, SEXP rho) {
-  static const char *const names[] = {"gradient", "hessian", "majorant",          "weighted",
-                                      "moments",  "residual gradient", NULL};
-  static const struct query *const queries[] = {&query_gradient, &query_hessian, &query_majorant,
-                                                &query_weighted, &query_moments, &query_residual_gradient};
+  static const char *const names[] = {"gradient", "hessian",           "majorant",      "weighted",
+                                      "moments",  "residual gradient", "recalibration", NULL};
+  static const struct query *const queries[] = {&query_gradient,      &query_hessian, &query_majorant,
+                                                &query_weighted,      &query_moments, &query_residual_gradient,
+                                                &query_recalibration};
   struct oracle *o = arg_bundle(oracle)->oracle;
-  const struct ask ask = {.at = arg_doubles(w, (R_xlen_t)oracle_dim(o)), .clip = arg_double(clip)};
+  const double *at = arg_doubles(w, (R_xlen_t)oracle_dim(o));
+  const struct ask ask = {.at = at, .along = at, .clip = arg_double(clip)};
   return Rf_ScalarReal(release_sd(oracle_all(o), queries[arg_choice(query, names)], &ask, arg_double(rho)));
 }

@@ -171,6 +171,33 @@ test_that("the excess of squared error agrees with fits, and falls in n and eps"
   }
 })
 
+test_that("the excess of counts agrees with fits, in nats per record, and huber's is near that of squares", {
+  plan <- function(n, eps, level = 2, ...) {
+    dp_plan(n, numeric = 5, eps = eps, variance = 0.15, effect = 0.4, loss = "poisson", level = level, ...)
+  }
+  seen <- mean(vapply(1:10, function(seed) {
+    set.seed(seed)
+    x <- matrix(runif(50000, -1, 1) * sqrt(0.45), 10000)
+    slopes <- rnorm(5)
+    slopes <- 0.4 * slopes / sqrt(mean(slopes^2))
+    mean <- 2 * exp(drop(x %*% slopes))
+    fit <- quiet_fit(y ~ ., data.frame(x, y = rpois(10000, mean)), eps = 1, method = "auto", loss = loss_poisson(),
+                     bounds = stats::setNames(rep(list(c(-1, 1)), 5), paste0("X", 1:5)), delta = 1 / 10000^2,
+                     noise = "reproducible")
+    off <- drop(cbind(1, x) %*% (coef(fit) - c(log(2), slopes)))
+    mean(mean * (expm1(off) - off))
+  }, 0))
+  expect_lt(abs(log(plan(10000, 1)$excess / seen)), 0.5)
+  expect_equal(plan(5000, 1)$constant, 2 * 0.4^2 * 5 * 0.15 / 2)
+  expect_gt(plan(5000, 1)$excess, plan(10000, 1)$excess)
+  expect_equal(plan(1000, 0.1)$excess, plan(1000, 0.1)$constant) # the level alone
+  numbers <- function(loss) dp_plan(20000, numeric = 5, eps = 1, effect = 1, loss = loss)$excess
+  expect_lt(abs(log(numbers("huber") / numbers("squared"))), 0.3)
+  expect_error(dp_plan(5000, numeric = 5, eps = 1, loss = "poisson"), "`level`", class = "dpsosp_error_argument")
+  expect_error(dp_plan(5000, numeric = 5, eps = 1, level = 2), "counts", class = "dpsosp_error_argument")
+  expect_error(plan(5000, 1, inference = TRUE), "poisson", class = "dpsosp_error_argument")
+})
+
 test_that("an oracle without rows answers nothing and charges nothing", {
   plan <- frame_plan(5000, 1)
   budget <- dp_budget(mu = 1)
