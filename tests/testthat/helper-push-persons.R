@@ -71,7 +71,8 @@ expect_persons_bounded <- function(connection, cases = person_cases, sizes = lon
     pair <- person_pair(source, case, list(weights = quote(w)))
     own <- intersect(case$own, c("response", "weighted moments", "gradient", "clipped gradient", "class counts"))
     turn <- turn + 1
-    persons <- union(17, seq(1, source$n, by = by)) # 17 has more records than the limit
+    # The 17th has more records than the limit.
+    persons <- union(17, seq(1, source$n, by = by))
     persons <- union(persons[persons < 20], long_values(persons[persons >= 20], turn))
     expect_losses_bounded(pair, own, case$words, persons, sizes, by = "person")
   }

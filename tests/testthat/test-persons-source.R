@@ -242,12 +242,21 @@ test_that("an error shows neither ids nor how many rows there are, wherever they
   shown(do.call(dp_sosp, list(y ~ a, data = source, eps = 1, control = list(source))))
   shown(do.call(dp_curve, list(y ~ a, data = d, eps = 1, metric = source)))
   shown(dp_source(in_chunks(d, 500), id = d$person))
-  for (name in c("id", "levels", "types", "n", "other")) {
-    shown(do.call(dp_source, c(list(in_chunks(d, 500)), stats::setNames(list(d), name))))
-    shown(do.call(dp_shards, c(list(function() d), stats::setNames(list(d), name))))
-  }
   shown(do.call(dp_source, list(in_chunks(d, 500), id = d$person)))
-  shown(do.call(dp_source, list(d)))
+})
+
+test_that("the call in an error of a source or of shards holds no data", {
+  holds_none <- function(expr) {
+    error <- tryCatch(expr, dpsosp_error = identity)
+    expect_s3_class(error, "dpsosp_error")
+    expect_lt(nchar(paste(deparse(conditionCall(error)), collapse = "")), 60)
+  }
+  for (name in c("id", "levels", "types", "n", "other")) {
+    wrong <- stats::setNames(list(d), name)
+    holds_none(do.call(dp_source, c(list(in_chunks(d, 500)), wrong)))
+    holds_none(do.call(dp_shards, c(list(function() d), wrong)))
+  }
+  holds_none(do.call(dp_source, list(d)))
 })
 
 test_that("intervals of a source's persons are those in memory", {
