@@ -60,9 +60,10 @@ dp_certify <- function(fit, data, eps = NULL, delta = NULL, budget = NULL, y = N
   check_certifiable(fit$loss, fit$design, call)
   claim <- again_claim(fit, data, list(y = y, weights = weights, offset = offset), check_noise(noise, call),
                        list(eps = eps, delta = delta, budget = budget, label = label), call)
-  if (isTRUE(claim$shards)) {
-    abort("argument", "A certificate of the population reads records in one order; shards are summed each by its ",
-          "worker: give `data` as a data frame or as a source in chunks.", call = call)
+  if (isTRUE(claim$linked)) {
+    abort("argument", "A certificate of the population asks for sums that a database does not compute, and no rows of ",
+          "these shards are fetched: give `data` as a data frame, a source in chunks or shards that are read.",
+          call = call)
   }
   if (isTRUE(claim$once$read)) abort("argument", "The source can be read once only, and was.", call = call)
   end <- claim$hold()

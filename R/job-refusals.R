@@ -134,10 +134,6 @@ refuse_streamed <- function(job) {
                     quote_all(methods_without("batch", is_network(job))), "."))
     }
   }
-  if (job$shards && method$fresh) {
-    paste0("`method` \"", method$name, "\" reads the rows in one order; shards are summed each by its worker. Other ",
-           "methods are ", quote_all(setdiff(methods_without("batch"), method$name)), ".")
-  }
 }
 
 # Batches are rows by their numbers: workers and prepared rows of a database have them, too.

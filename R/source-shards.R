@@ -69,7 +69,9 @@
 #' [model_mlp()] with a formula is fitted to shards that are data frames or files, by all methods for [networks]. A
 #' database computes sums of linear models only.
 #'
-#' `"spider"` and [dp_certify()] are refused, because they read rows in one order, and so is [dp_oracle()].
+#' For `"spider"` and [dp_certify()], which use each record once, this process puts the numbers of all rows in a random
+#' order and sends each worker those of a query. Tables of databases refuse them, as these lack the sums that they ask
+#' for. [dp_oracle()] takes no shards.
 #'
 #' # Persons
 #' With `id` the rows belong to persons, who are protected with all of their rows (see the section Persons of
@@ -294,6 +296,8 @@ max_of_sum <- function(loss, columns, intercept, shift, geometry = function() NU
       value = list(length = 1, size = value),
       "value and gradient" = list(length = dim + 1, size = value + slope),
       gradient = list(length = dim, size = slope),
+      "gradient difference" = list(length = dim, size = 2 * slope),
+      "gradient and hessian" = list(length = dim * (1 + dim), size = max(slope, curvature)),
       "class gradient" = list(length = dim, size = slope * cap),
       "class counts" = list(length = loss_outputs(loss), size = 1),
       "clipped gradient" = list(length = dim, size = what$clip),

@@ -28,8 +28,8 @@
 #'   covariance of the columns in the geometry, the signal that the posterior mean removes, the noise of clipped
 #'   residuals and the sampling error. Counts are taken to vary as a Poisson distribution with the mean `level` does, so
 #'   that this is their loss in nats per record; their formula has a factor of 1.3, fitted on synthetic problems, and
-#'   the noise of their slopes' recalibration. On ten synthetic settings for each loss fits have 0.8 to 1.3 times the excess of
-#'   plans for squared error, 0.7 to 1.6 for Huber's loss, and 0.6 to 1.7 for counts
+#'   the noise of their slopes' recalibration. On ten synthetic settings for each loss fits have 0.8 to 1.3 times the
+#'   excess of plans for squared error, 0.7 to 1.6 for Huber's loss, and 0.6 to 1.7 for counts
 #'   (`inst/experiments/plan-residual.R`). There is then no target and there are no plans of intervals, and there is no
 #'   plan for several classes.
 #' * **Target**: the default target of [dp_sosp()], for every method, from the function that a fit asks. The papers'
@@ -63,7 +63,7 @@
 #' @param effect Root mean square of the slopes of mapped columns, positive.
 #' @param want A goal: `list(width = 2)`, the median ratio of the intervals' widths, above 1; or `list(target = 0.01)`,
 #'   positive. `NULL`: none.
-#' @param loss `"logistic"`; `"squared"` or `"huber"`, for [loss_squared()] and [loss_huber()] with declared bounds, with
+#' @param loss `"logistic"`; `"squared"` or `"huber"`, for [loss_squared()] and [loss_huber()] with declared bounds and
 #'   `effect` in residual standard deviations; or `"poisson"`, for [loss_poisson()], with `effect` on the scale of the
 #'   logarithm. But for `"logistic"` there is no `curvature`, `inference` or `want`.
 #' @param level For counts their mean, positive.

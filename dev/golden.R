@@ -134,6 +134,7 @@ published <- function() {
       target = target, eps = 10)
   fit("spider published", method = "spider", control = control_spider("published", noise = "tree"), loss = "sigmoid",
       eps = 10)
+  fit("spider by drift", method = "spider", control = control_spider(escape = "drift"), loss = "sigmoid", eps = 10)
 }
 
 searches <- function() {

@@ -343,7 +343,9 @@ fit_like <- function(fit, fits, like, model, option) {
 # are used as they are. In memory a method that uses each record once puts the records in a random order.
 like_of <- function(form, method, option) {
   if (form == "dense" && option == "ranges") return("")
-  if (method %in% dpsosp:::methods_with("fresh") && !form %in% matrices) return(if (form == "push") "chunks" else "")
+  if (method %in% dpsosp:::methods_with("fresh") && !form %in% c(matrices, "shards")) {
+    return(if (form == "push") "chunks" else "")
+  }
   forms[[form]]$like %||% ""
 }
 

@@ -199,7 +199,9 @@ static void shards(void) {
   CHECK(engine_additions_any(&s.engine) == any + SHARDS);
   CHECK(sum_of(&s, &query_value.sum, NULL, answer) == BASE_OK && answer[0] > 1 && e.calls == 1);
   CHECK(sum_of(&s, &query_value.sum, &next, answer) == BASE_ERR_ARGUMENT);
-  CHECK(sum_of(&s, &sum_difference, NULL, answer) == BASE_ERR_ARGUMENT);
+  struct sum nameless = query_value.sum;
+  nameless.word = NULL;
+  CHECK(sum_of(&s, &nameless, NULL, answer) == BASE_ERR_ARGUMENT);
   e.rows = N - 1;
   CHECK(sum_of(&s, &query_value.sum, NULL, answer) == BASE_ERR_ROWS && answer[0] == 0);
   e.rows = 3;
@@ -217,6 +219,8 @@ static void shards(void) {
 static void words_of_sums(void) {
   CHECK(sum_of_word("gradient")->add == query_gradient.sum.add && sum_of_word("value")->add == query_value.sum.add);
   CHECK(sum_of_word("exact decreases")->add == query_first_step.sum.add);
+  CHECK(sum_of_word("gradient difference")->add == sum_difference.add);
+  CHECK(sum_of_word("gradient and hessian")->add == sum_epoch_start.add);
   CHECK(sum_of_word("counts") == NULL && sum_of_word("") == NULL);
 }
 

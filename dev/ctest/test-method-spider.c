@@ -20,6 +20,8 @@ static void certificates_hold(void);
 static void published_constants(void);
 static void published_walk(void);
 static void published_stays(void);
+static void drift_leaves(enum factor noise);
+static void drift_stays(void);
 static void refused(void);
 
 void test_method_spider(void) {
@@ -30,6 +32,8 @@ void test_method_spider(void) {
   published_constants();
   published_walk();
   published_stays();
+  for (enum factor noise = FACTOR_SQUARE_ROOT; noise <= FACTOR_INDEPENDENT; noise++) drift_leaves(noise);
+  drift_stays();
   refused();
 }
 
@@ -196,6 +200,59 @@ static void published_stays(void) {
   CHECK(spider_run(f.oracle, &ridge, &o, 1e9, w, &r) == BASE_OK);
   CHECK(w[0] == 3 && count_rows(&r, "gradient") == 2);
   CHECK(count_rows(&r, "hessian product") > 0);
+  opt_result_free(&r);
+  fixture_close(&f);
+}
+
+/* ---- escape by drift ---- */
+
+/* Gradients alone lead away; the only Hessian is the certificate's, and the budget is paid once. */
+static void drift_leaves(enum factor noise) {
+  struct fixture f;
+  struct opt_result r;
+  struct spider_options o = usual;
+  double w[2] = {2, 0};
+  o.escape = ESCAPE_DRIFT;
+  o.noise = noise;
+  run_open_saddle(&f, 2);
+  size_t n = data_rows(f.data);
+  CHECK(spider_run(f.oracle, &run_no_penalty, &o, 2, w, &r) == BASE_OK);
+  CHECK(ledger_length(f.ledger) == 1 && ledger_spent(f.ledger) <= 2 && fresh_left(f.oracle) == 0);
+  CHECK(count_rows(&r, "hessian") == 1 && count_rows(&r, "hessian product") == 0);
+  if (n == 20000) {
+    CHECK(r.status == OPT_SOSP && fabs(w[1]) > 0.9);
+    CHECK(run_exact_gradient(&f, &run_no_penalty, w) <= r.gradient_upper);
+    CHECK(run_exact_eigen(&f, &run_no_penalty, w) >= r.eigen_lower);
+  }
+  opt_result_free(&r);
+  fixture_close(&f);
+}
+
+/* Records that are all alike, at the minimiser, and hardly any noise: the first trial has as many steps as the formula
+ * says (proofs: drift), and then the point is kept as it is. */
+static void drift_stays(void) {
+  enum { ROWS = 2000 };
+  struct fixture f;
+  struct opt_result r;
+  struct spider_options o = usual;
+  double w[1] = {3}, p = 1 / (1 + exp(-2.7)), *x = base_alloc(ROWS, sizeof *x), *y = base_alloc(ROWS, sizeof *y);
+  const struct penalty ridge = {PENALTY_RIDGE, 0.9 * p * (1 - p) / 3, 0, 0};
+  struct objective objective;
+  for (size_t i = 0; i < ROWS; i++) x[i] = 0.9, y[i] = 1;
+  o.escape = ESCAPE_DRIFT;
+  o.leaves = 64;
+  o.gap = 0.5;
+  fixture_open_rows(&f, "sigmoid", x, y, ROWS, 1, 0, ORACLE_REPLACE_ONE, 1e9);
+  objective_init(&objective, f.oracle, &ridge);
+  double alpha = spider_default_alpha(f.oracle, &ridge, &o, 1e9, w);
+  CHECK(spider_run(f.oracle, &ridge, &o, 1e9, w, &r) == BASE_OK);
+  CHECK(w[0] == 3 && count_rows(&r, "hessian") == 1);
+  size_t steps = 1;
+  while (strcmp(r.trace.rows[steps + 1].query, "gradient difference") == 0) steps++;
+  double G = objective.smooth, M = objective.third, sd = r.trace.rows[1].sd, chance = 0.05;
+  double wanted = G * sqrt(alpha / M) / (chance * sqrt(acos(-1) / 2) * sd); /* of the growth since the first step */
+  double grows = 1 + sqrt(M * alpha) / G;
+  CHECK(pow(grows, (double)steps - 1) >= wanted * (1 - 1e-6) && pow(grows, (double)steps - 2) < wanted);
   opt_result_free(&r);
   fixture_close(&f);
 }

@@ -1,31 +1,35 @@
 # SPIDER at a strict saddle point, and on Covertype: the certificate, the exact values, and the number of records read.
-#   Rscript spider.R --part saddle|covertype [--folder FOLDER] RESULTS.csv
-# Then: Rscript spider.R --summary RESULTS.csv
+#   Rscript spider.R --part saddle|covertype|drift [--folder FOLDER] RESULTS.csv
+# Then: Rscript spider.R --summary RESULTS.csv [--means MEANS.csv]
 # Part "saddle": saddle_problem(n, 20) at mu = 0.5, with each kind of noise and with published constants, compared with
 # 2opt-ls on all records. alpha is the larger one of the gradient's norm and the squared negative curvature over the
 # Hessian's Lipschitz constant; its population value is computed from 200,000 records and their mirror images. Part
 # "covertype": sigmoid loss at eps = 1, compared with methods that read all records repeatedly; "true" refers to the
-# sample there. Exact values are NOT PRIVATE. target: the alpha of the plan. seconds: processor time.
+# sample there. Part "drift" compares the two escapes of control_spider(): saddle_problem(n, 12), the same with a ridge
+# penalty, which has a minimiser, and Covertype as above. Exact values are NOT PRIVATE. target: the alpha of the plan.
+# seconds: processor time.
 arguments <- commandArgs(TRUE)
 this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 source(file.path(dirname(this_file), "common.R"))
 suppressPackageStartupMessages(library(dpsosp))
 
-dimension <- 20
+dimensions <- 20
 mu <- 0.5
 third <- 0.125 # of the sigmoid loss
 sizes <- c(1e4, 3e4, 1e5, 3e5, 1e6)
+drift_dimensions <- 12
+ridge_strength <- 0.002
 
 alpha_of <- function(gradient, eigenvalue) max(gradient, max(-eigenvalue, 0)^2 / third)
 
 # Signed rows y x of a large sample, each with its mirror image, so that the origin is exactly a saddle point.
-population <- function() {
+population <- function(d = dimensions, ridge = 0) {
   set.seed(99)
-  p <- saddle_problem(2e5, dimension)
+  p <- saddle_problem(2e5, d)
   z <- p$y * p$x
   mirrored <- z
   mirrored[, -1] <- -mirrored[, -1]
-  nonprivate_problem(rbind(z, mirrored), 1, loss = "sigmoid")
+  nonprivate_problem(rbind(z, mirrored), 1, ridge, "sigmoid")
 }
 
 measured <- function(fit, exact, seconds) {
@@ -65,12 +69,40 @@ saddle_run <- function(row, seed, exact, results) {
   key <- data.frame(problem = "saddle", method = row$method, noise = row$noise, n = row$n, seed = seed)
   if (results$has(key)) return(invisible())
   set.seed(seed)
-  p <- saddle_problem(row$n, dimension)
+  p <- saddle_problem(row$n, dimensions)
   published <- row$method == "spider, published"
   control <- if (row$method != "2opt-ls") control_spider(if (published) "published" else "tight", noise = row$noise)
   run <- fitted_in(p$x, p$y, if (published) "spider" else row$method, start = p$start, control = control,
                    eps = dp_convert(mu = mu, delta = 1e-7, to = "eps"))
   results$add(cbind(key, escaped = abs(coef(run$fit)[[2]]) > 0.9, measured(run$fit, exact, run$seconds)))
+}
+
+# ---- the two escapes ----
+
+drift_runs <- function(results, folder) {
+  for (ridge in c(0, ridge_strength)) {
+    exact <- population(drift_dimensions, ridge)
+    for (n in sizes) for (seed in seq_len(if (n < 1e6) 20 else 10)) for (escape in c("hessian", "drift")) {
+      key <- data.frame(problem = if (ridge == 0) "saddle" else "with a ridge", method = escape, noise = "sqrt", n = n,
+                        seed = seed)
+      if (results$has(key)) next
+      set.seed(seed)
+      p <- saddle_problem(n, drift_dimensions)
+      run <- fitted_in(p$x, p$y, "spider", start = p$start, control = control_spider(escape = escape),
+                       penalty = if (ridge > 0) penalty_ridge(ridge) else penalty_none(),
+                       eps = dp_convert(mu = mu, delta = 1e-7, to = "eps"))
+      results$add(cbind(key, escaped = abs(coef(run$fit)[[2]]) > 0.9, measured(run$fit, exact, run$seconds)))
+    }
+  }
+  p <- covertype_matrix(folder)
+  exact <- nonprivate_problem(p$x, p$y, loss = "sigmoid")
+  for (seed in 1:6) for (escape in c("hessian", "drift")) {
+    key <- data.frame(problem = "covertype", method = escape, noise = "sqrt", n = nrow(p$x), seed = seed)
+    if (results$has(key)) next
+    set.seed(seed)
+    run <- fitted_in(p$x, p$y, "spider", eps = 1, control = control_spider(escape = escape))
+    results$add(cbind(key, escaped = NA, measured(run$fit, exact, run$seconds)))
+  }
 }
 
 # ---- Covertype ----
@@ -92,22 +124,29 @@ covertype_runs <- function(results, folder) {
 
 # ---- summary ----
 
-summarise <- function(path) {
+# The means go to a file, if one is given.
+summarise <- function(path, to) {
   d <- utils::read.csv(path)
   d$covered <- d$true <= d$certified
   by <- list(problem = d$problem, method = d$method, noise = d$noise, n = d$n)
-  means <- stats::aggregate(d[c("certified", "true", "loss", "covered", "escaped", "passes", "seconds")], by, mean)
+  means <- stats::aggregate(d[c("certified", "true", "loss", "covered", "escaped", "target", "seconds")], by, mean)
   means$runs <- stats::aggregate(d$seed, by, length)$x
-  print(means[order(means$problem, means$method, means$noise, means$n), ], digits = 3, row.names = FALSE)
-  for (part in split(d[d$problem == "saddle", ], paste(d$method, d$noise)[d$problem == "saddle"])) {
-    cat(part$method[1], part$noise[1], "slope of log(certified alpha) in log(n):",
+  means <- means[order(means$problem, means$method, means$noise, means$n), ]
+  print(means, digits = 3, row.names = FALSE)
+  for (part in split(d[d$problem != "covertype", ], paste(d$problem, d$method, d$noise)[d$problem != "covertype"])) {
+    cat(part$problem[1], part$method[1], part$noise[1], "slope of log(certified alpha) in log(n):",
         format(stats::coef(stats::lm(log(certified) ~ log(n), part))[[2]], digits = 3), "\n")
   }
+  if (is.null(to)) return(invisible())
+  means[c("certified", "true", "loss", "target", "seconds")] <- signif(means[c("certified", "true", "loss", "target",
+                                                                               "seconds")], 4)
+  utils::write.csv(means, to, row.names = FALSE, quote = FALSE)
 }
 
 if (!is.null(option("summary"))) {
-  summarise(option("summary"))
+  summarise(option("summary"), option("means"))
 } else {
   results <- results_file(arguments[length(arguments)], c("problem", "method", "noise", "n", "seed"))
-  if (option("part") == "saddle") saddle_runs(results) else covertype_runs(results, option("folder"))
+  switch(option("part"), saddle = saddle_runs(results), drift = drift_runs(results, option("folder")),
+         covertype_runs(results, option("folder")))
 }

@@ -29,7 +29,7 @@ static void add_start(const struct task *task, const struct data_block *b, doubl
   }
 }
 
-const struct sum sum_epoch_start = {SUM_BOTH, width_start, add_start, NULL, NULL};
+const struct sum sum_epoch_start = {SUM_BOTH, width_start, add_start, NULL, "gradient and hessian"};
 
 /* Rounding error of a gradient at w, alone or with a matrix. */
 static double gradient_error(const struct scope *s, const double *w) {
@@ -60,7 +60,7 @@ static void add_difference(const struct task *task, const struct data_block *b, 
   }
 }
 
-const struct sum sum_difference = {SUM_GRADIENT, scope_width_dim, add_difference, NULL, NULL};
+const struct sum sum_difference = {SUM_GRADIENT, scope_width_dim, add_difference, NULL, "gradient difference"};
 
 double sensitivity_start_hessian(const struct scope *s, const double *w) {
   const struct model *m = &s->oracle->model;

@@ -337,9 +337,12 @@ double backtracking_default_alpha(struct oracle *oracle, const struct penalty *p
 
 /* ---- spider.c ---- */
 
+enum spider_escape { ESCAPE_HESSIAN, ESCAPE_DRIFT };
+
 struct spider_options {
   int published; /* constants of Liu & Talwar, and their escape from saddle points */
   enum factor noise;
+  enum spider_escape escape;       /* by an eigenvector of a Hessian, or by how far steps lead; not if published */
   int leaves;                      /* largest number in an epoch */
   double eps_g, eps_h, confidence; /* of the target, of the certificate */
   double hessian_share;            /* fraction of the budget, for a Hessian where the gradient has the rest */

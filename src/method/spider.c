@@ -9,6 +9,9 @@
  *   steps      the gradient follows w: differences on b G |step| / L further records, as sensitive as b gradients
  *   new epoch  when the differences have used b records, because b new ones cost no more then; after `leaves` releases;
  *              or when the gradient is below 3/4 alpha
+ *   trial      with `escape` drift no Hessian is used: from a short gradient on, a fixed number of steps as before. If
+ *              they lead far the descent goes on there, otherwise the point where they began is kept (Tao et al. 2025;
+ *              proofs: drift)
  *   kept       a new plan for the remaining records, as if the gap were an eighth of what it was
  *   end        the remaining records, at least a fraction of all, certify the last point that was kept or, if none was,
  *              the last point (population.c)
@@ -31,6 +34,8 @@
 #define STAGE 8        /* the gap is divided by this at a kept point */
 #define WORTHWHILE 0.9 /* largest ratio of a new plan's alpha to the old one */
 #define MOST_STEPS 100000
+/* Largest probability of a trial that does not drift far where it should. */
+#define TRIAL_FAILS 0.05
 
 struct run {
   const struct objective *f;
@@ -47,7 +52,9 @@ struct run {
   int stage, steps;
   int fresh; /* must an epoch begin? */
   int done, kept_any;
+  size_t trial; /* number of steps that are left of a trial, or zero */
   double *w, *kept, *gradient, *vector, *slope, *product, *hessian;
+  double *from; /* the point where a trial began */
 };
 
 static int start(struct run *r);
@@ -56,12 +63,14 @@ static void settings(struct run *r);
 static void plan(struct run *r, double records);
 static void plan_published(struct run *r, double records);
 static double records_left(const struct run *r);
+static double trial_limit(const struct run *r);
 static int walk(struct run *r);
 static int first_leaf(struct run *r);
 static int next_leaf(struct run *r);
 static size_t next_records(struct run *r);
-static int look_at_curvature(struct run *r, double sd);
+static int look_at_curvature(struct run *r, const struct epoch_sd *sd);
 static int walk_on_model(struct run *r);
+static void step(struct run *r);
 static void keep(struct run *r);
 static void move(struct run *r, double length, const double *along);
 static int note(struct run *r, const char *query, double estimate, double sd);
@@ -74,18 +83,19 @@ int spider_run(struct oracle *oracle, const struct penalty *penalty, const struc
   result->status = OPT_RECORDS;
   result->gap = NAN;
   size_t dim = f.dim;
-  double *memory = base_alloc(dim * (5 + dim), sizeof(double));
+  double *memory = base_alloc(dim * (6 + dim), sizeof(double));
   if (!memory) return BASE_ERR_MEMORY;
   struct run r = {.f = &f, .o = options, .result = result, .rho = rho * ALMOST, .w = w, .kept = memory};
   r.gradient = memory + dim;
   r.vector = memory + 2 * dim;
   r.slope = memory + 3 * dim;
   r.product = memory + 4 * dim;
-  r.hessian = memory + 5 * dim;
+  r.from = memory + 5 * dim;
+  r.hessian = memory + 6 * dim;
   int status = start(&r);
   if (status == BASE_OK) status = walk(&r);
   if (r.kept_any) memcpy(w, r.kept, dim * sizeof(double));
-  double share = r.epoch.curvature_share;
+  double share = f.lower > 0 ? options->hessian_share : 0;
   if (status == BASE_OK) status = population_certify(&f, w, share, 1 - options->confidence, result);
   fresh_close(oracle);
   base_free(memory);
@@ -135,7 +145,7 @@ static int find_gap(struct run *r) {
 
 static void settings(struct run *r) {
   const struct spider_options *o = r->o;
-  double share = r->f->lower > 0 ? o->hessian_share : 0;
+  double share = r->f->lower > 0 && o->escape == ESCAPE_HESSIAN ? o->hessian_share : 0;
   r->epoch = (struct epoch){.leaves = (size_t)o->leaves, .factor = o->noise, .curvature_share = share};
 }
 
@@ -204,8 +214,8 @@ static int first_leaf(struct run *r) {
   double norm = la_norm(f->dim, r->gradient);
   status = note(r, "gradient", norm, sd.gradient);
   if (status != BASE_OK) return status;
-  if (norm <= r->alpha) return look_at_curvature(r, sd.hessian);
-  move(r, -1 / f->smooth, r->gradient);
+  if (r->trial == 0 && norm <= r->alpha) return look_at_curvature(r, &sd);
+  step(r);
   return BASE_OK;
 }
 
@@ -223,9 +233,9 @@ static int next_leaf(struct run *r) {
   r->steps++;
   penalty_add_gradient(f->penalty, f->dim, r->w, r->gradient);
   double norm = la_norm(f->dim, r->gradient);
-  r->fresh = norm <= STOP * r->alpha;
+  r->fresh = r->trial == 0 && norm <= STOP * r->alpha;
   status = note(r, "gradient difference", norm, sd);
-  if (status == BASE_OK && !r->fresh) move(r, -1 / f->smooth, r->gradient);
+  if (status == BASE_OK && !r->fresh) step(r);
   return status;
 }
 
@@ -239,11 +249,29 @@ static size_t next_records(struct run *r) {
   return wanted > (double)least ? (size_t)fmin(wanted, (double)(SIZE_MAX / 2)) : least;
 }
 
-/* If the gradient is short: the point is kept, or left. */
-static int look_at_curvature(struct run *r, double sd) {
+/* The shortest step along an eigenvector that is as negative. */
+static double trial_limit(const struct run *r) { return sqrt(r->alpha / r->f->third); }
+
+/* How many steps a trial has: so many that the noise of its first gradient alone drives it further than the limit,
+ * along an eigenvector of curvature -sqrt(M alpha), with probability 1 - TRIAL_FAILS (proofs: drift). */
+static size_t trial_steps(const struct run *r, double sd) {
   const struct objective *f = r->f;
-  double value = -f->lower;
+  double enough = trial_limit(r) / (TRIAL_FAILS * sqrt(acos(-1) / 2));
+  double steps = log(fmax(f->smooth * enough / sd, 1)) / log1p(sqrt(f->third * r->alpha) / f->smooth);
+  return 1 + (size_t)ceil(fmin(steps, MOST_STEPS));
+}
+
+/* If the gradient is short: the point is kept, or left. */
+static int look_at_curvature(struct run *r, const struct epoch_sd *sds) {
+  const struct objective *f = r->f;
+  double value = -f->lower, sd = sds->hessian;
   if (r->epoch.products > 0) return walk_on_model(r);
+  if (r->o->escape == ESCAPE_DRIFT && f->lower > 0) {
+    memcpy(r->from, r->w, f->dim * sizeof(double));
+    r->trial = trial_steps(r, sds->gradient);
+    step(r);
+    return BASE_OK;
+  }
   if (r->epoch.curvature_share > 0) {
     penalty_add_hessian(f->penalty, f->dim, r->w, r->hessian);
     int status = la_eigen_min(f->dim, r->hessian, &value, r->vector);
@@ -287,6 +315,19 @@ static int walk_on_model(struct run *r) {
   return BASE_OK;
 }
 
+/* Against the gradient. A trial that drifts far has left its start; one that has no step left returns there. */
+static void step(struct run *r) {
+  size_t dim = r->f->dim;
+  move(r, -1 / r->f->smooth, r->gradient);
+  if (r->trial == 0) return;
+  for (size_t j = 0; j < dim; j++) r->product[j] = r->w[j] - r->from[j];
+  int far = la_norm(dim, r->product) >= trial_limit(r);
+  r->trial = far ? 0 : r->trial - 1;
+  if (far || r->trial > 0) return;
+  memcpy(r->w, r->from, dim * sizeof(double));
+  keep(r);
+}
+
 static void keep(struct run *r) {
   double alpha = r->alpha;
   memcpy(r->kept, r->w, r->f->dim * sizeof(double));
@@ -309,10 +350,12 @@ static int note(struct run *r, const char *query, double estimate, double sd) {
 }
 
 static const char *const factors[] = {"sqrt", "tree", "independent", NULL};
+static const char *const escapes[] = {[ESCAPE_HESSIAN] = "hessian", [ESCAPE_DRIFT] = "drift", NULL};
 
 static const struct field spider_fields[] = {
     FIELD(spider_options, FLAG, published),
     {"noise", FIELD_CHOICE, offsetof(struct spider_options, noise), factors},
+    {"escape", FIELD_CHOICE, offsetof(struct spider_options, escape), escapes},
     FIELD(spider_options, COUNT, leaves),
     FIELD(spider_options, NUMBER, eps_g),
     FIELD(spider_options, NUMBER, eps_h),

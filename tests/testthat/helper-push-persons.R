@@ -64,7 +64,8 @@ adversarial_lists <- function() {
 
 # No person's sum is longer than one record's may be, and no two persons' differ by more. by: of how many persons is one
 # taken?
-expect_persons_bounded <- function(connection, cases = person_cases, sizes = long_size(c(1, 1e30), 30), by = long_size(1, 3)) {
+expect_persons_bounded <- function(connection, cases = person_cases, sizes = long_size(c(1, 1e30), 30),
+                                   by = long_size(1, 3)) {
   source <- loss_source(connection, adversarial_lists(), id = "person")
   turn <- 0
   for (case in cases) {

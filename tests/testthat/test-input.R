@@ -274,7 +274,7 @@ good_calls <- expression(
                           third = 1, c = 0.1, c1 = 0.1, c2 = 0.1),
   saddle_problem = list(n = 1000, d = 2),
   control_spider = list(leaves = 8, noise = "tree", gap = 1, confidence = 0.9, hessian_share = 0.2,
-                        certificate_share = 0.2, value_share = 0.1),
+                        certificate_share = 0.2, value_share = 0.1, escape = "drift"),
   control_newton = list(curvature = "qu", modify = "add", iterations = 3, lambda0 = 0.1, lambda_scale = 1,
                         curvature_share = 0.5, adaptive = TRUE, trace_share = 0.1, search_share = 0.1,
                         certificate_share = 0.1, tail = 0.5, confidence = 0.9, batch = 10, sampling = "poisson"),

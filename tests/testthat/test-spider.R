@@ -65,7 +65,27 @@ test_that("published constants pay once, too, and ask for products with a Hessia
                          control = control_spider("published")), class = "dpsosp_error_nonsmooth")
 })
 
+test_that("an escape by drift asks for no Hessian but that of the certificate", {
+  fit <- saddle(control = control_spider(escape = "drift"))
+  expect_gt(abs(coef(fit)[[2]]), 0.9)
+  expect_equal(fit$status, "sosp")
+  expect_equal(sum(fit$trace$query == "hessian"), 1)
+  expect_lte(sum(fit$privacy$ledger$rho), fit$privacy$rho * (1 + 1e-9))
+  expect_lt(fit$target$eps_g, saddle()$target$eps_g) # gradients have the whole budget
+  for (noise in c("tree", "independent")) {
+    expect_gt(abs(coef(saddle(control = control_spider(escape = "drift", noise = noise)))[[2]]), 0.9)
+  }
+  convex <- lapply(c("hessian", "drift"), function(escape) {
+    set.seed(3)
+    quiet_fit(y ~ a, problem_frame(2000), eps = 2, delta = 1e-6, method = "spider", bounds = frame_bounds["a"],
+              noise = "reproducible", control = control_spider(escape = escape))
+  })
+  expect_identical(coef(convex[[1]]), coef(convex[[2]]))
+})
+
 test_that("settings out of their range are refused", {
+  expect_error(control_spider("published", escape = "drift"), "leave out `escape`", class = "dpsosp_error_argument")
+  expect_error(control_spider(escape = "noise"), class = "dpsosp_error_argument")
   expect_error(control_spider("practical"), class = "dpsosp_error_argument")
   expect_error(control_spider(leaves = 0), class = "dpsosp_error_argument")
   expect_error(control_spider(leaves = 5000), class = "dpsosp_error_argument")
