@@ -131,8 +131,8 @@
 #' go with `id`.
 #'
 #' With `push = TRUE` the database itself counts the persons and computes their sums, in SQLite, PostgreSQL and DuckDB.
-#' Ids are finite numbers or text, which is compared byte by byte whatever the collation; other values are no ids. No
-#' row is fetched: what the database does not compute, as `"outpert"`, `"agd"` and matrices of more than some 50
+#' Ids are finite numbers or text, which is compared byte by byte whatever the collation; other values are no ids. A fit
+#' fetches no row: what the database does not compute, as `"outpert"`, `"agd"` and matrices of more than some 50
 #' columns, is refused before anything is charged. Fits are those in memory, up to the rounding of sums, where no
 #' person has more usable rows than `records`. Of a person with more, `records` are used that the mapped values of the
 #' person's own rows choose, in an order that looks random, not the first ones: a table has no order. Counts for
