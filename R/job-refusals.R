@@ -164,8 +164,8 @@ has_row_numbers <- function(job) {
 # No rows can be fetched of shards whose databases compute the sums.
 refuse_linked <- function(job) {
   if (!job$method$family$pushed(job$control)) {
-    paste0("The method \"", job$method$name, "\" asks for sums that a database does not compute, and no rows of these ",
-           "shards are fetched.")
+    paste0("The method \"", job$method$name, "\" asks for sums that a database does not compute, and no rows of ",
+           if (job$shards) "these shards" else "persons", " are fetched.")
   }
 }
 

@@ -11,7 +11,7 @@
 #               returns a function that ends this
 #   push        of a source whose database computes sums (sql-push.R), or NULL
 #   shards      does it have shards?
-#   linked      are these tables of databases, which compute the sums?
+#   linked      are these tables of databases, which compute all sums?
 #   cache       of a source: are its mapped rows kept? See keeps_rows()
 #   columns     function(job): the columns whose ranges are to be found, for private_ranges()
 #   records     function(job): the mapped records, for new_oracle()
@@ -66,7 +66,7 @@ problem_source <- function(formula, source, loss, bounds, radius, extras, call, 
     responses = function(job) source_responses(source, job$design, job$response, call),
     counted = function(job) source_counted(source, job$design, job$response, call), once = source$once,
     hold = source_hold(source, design, response), push = source$push, shards = !is.null(source$shards),
-    linked = isTRUE(source$shards$linked), cache = source$cache
+    linked = isTRUE(source$shards$linked) || !is.null(source$push$persons), cache = source$cache
   )
   of_source_persons(problem, source)
 }

@@ -127,8 +127,17 @@
 #' no rows: they count as persons with null records. Fewer than there are ids is an error. The number of rows is
 #' private: no message and no part of a fit tells it. Of a person with more rows than the fit's `records`, those that
 #' come first are used. A fit then makes one pass more. With `cache = "auto"` the mapped rows are kept where n times
-#' `records` rows would take less than `options(dpsosp.cache)` bytes, so a small `records` saves time. `once` and `push`
-#' do not go with `id`.
+#' `records` rows would take less than `options(dpsosp.cache)` bytes, so a small `records` saves time. `once` does not
+#' go with `id`.
+#'
+#' With `push = TRUE` the database itself counts the persons and computes their sums, in SQLite, PostgreSQL and DuckDB.
+#' Ids are finite numbers or text, which is compared byte by byte whatever the collation; other values are no ids. A fit
+#' fetches no row: what the database does not compute, as `"outpert"`, `"agd"` and matrices of more than some 50
+#' columns, is refused before anything is charged. Fits are those in memory, up to the rounding of sums, where no
+#' person has more usable rows than `records`. Of a person with more, `records` are used that the mapped values of the
+#' person's own rows choose, in an order that looks random, not the first ones: a table has no order. Counts for
+#' ranges, and the class fraction of the start, are sums over all rows of a person. Later fits may find other rows of
+#' these persons, but not more persons than `n`.
 #'
 #' # What is guaranteed
 #' n is public and fixed. A pass with more or fewer rows, with other rows than in an earlier pass over this source,
@@ -183,7 +192,7 @@ dp_source <- function(x, ...) {
 #' @export
 dp_source.function <- function(x, n = NULL, levels = NULL, types = NULL, once = FALSE, cache = "auto", id = NULL,
                                ...) {
-  call <- sys.call(-1)
+  call <- scrub_call(match.call(), quote(dp_source))
   check_dots(call)
   cache <- check_cache(cache, call)
   once <- check_flag(once, "once", call)
@@ -211,7 +220,7 @@ has_unnamed_files <- function() .Platform$OS.type != "windows"
 #' @export
 dp_source.default <- function(x, ...) {
   abort("argument", "`x` must be a function, paths of files or a DBI connection, not ", describe_column(x), ".",
-        call = sys.call(-1))
+        call = scrub_call(match.call(), quote(dp_source)))
 }
 
 # open(columns): begins a pass that needs these columns (NULL: all) and returns a list of read() and close(). count():
@@ -344,8 +353,9 @@ print.dp_source <- function(x, ...) {
 
 # Finds the persons of a source, by the column of their ids, when it is made.
 
-# A source with the persons of this column. source$n is the declared number of persons, or NULL.
-with_persons <- function(source, id, call) {
+# A source with the persons of this column. source$n is the declared number of persons, or NULL. forms: of a database,
+# see query_opener().
+with_persons <- function(source, id, call, forms = NULL) {
   if (is.null(id)) return(source)
   if (!is.character(id) || length(id) != 1L || is.na(id)) {
     # Ids in its place have the length of the rows, whose number is private.
@@ -358,18 +368,25 @@ with_persons <- function(source, id, call) {
           call = call)
   }
   id_key(source$schema[[id]], call)
-  persons <- read_source(count_persons(source, id), call)
-  n <- length(persons$keys)
-  if (n == 0L) abort("source", "There are no persons: `", id, "` is missing everywhere.", call = call)
-  if (!is.null(source$n) && n > source$n) {
+  if (!is.null(source$push)) {
+    value <- sprintf(forms[[id]] %||% "%s", push_column(source$push, as.name(id)))
+    source$push$persons <- new_push_persons(source$push, id, value, source$schema[[id]], call)
+  }
+  found <- read_source(count_persons(source, id), call)
+  if (found$n == 0) abort("source", "There are no persons: `", id, "` is missing everywhere.", call = call)
+  if (!is.null(source$n) && found$n > source$n) {
     abort("source", "The source has more persons than `n`, ", source$n, ".", call = call)
   }
-  source$n <- source$n %||% n
-  source$persons <- c(list(name = id), persons)
+  source$n <- source$n %||% as_rows(found$n, call)
+  if (!is.null(source$push)) source$push$persons$n <- source$n
+  found$n <- source$n
+  source$persons <- c(list(name = id), found)
   source
 }
 
+# The number of different ids; of rows in chunks the ids and their numbers of rows, too.
 count_persons <- function(source, id) {
+  if (!is.null(source$push)) return(list(n = count_ids(source$push)))
   reader <- source$open(id)
   on.exit(close_reader(reader))
   keys <- NULL
@@ -383,7 +400,7 @@ count_persons <- function(source, id) {
       tabulate(match(key, keys, nomatch = 0L), length(keys))
   }
   check_same_rows(source, stats::setNames(list(digest), id))
-  list(keys = keys, count = count)
+  list(n = length(keys), keys = keys, count = count)
 }
 
 # The source for a fit. name: the argument `id` as the user wrote it, or NULL; it may be left out.

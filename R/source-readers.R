@@ -4,7 +4,7 @@
 #' @export
 dp_source.character <- function(x, n = NULL, levels = NULL, types = NULL, chunk = 1e5, cache = "auto", id = NULL,
                                 ...) {
-  call <- sys.call(-1)
+  call <- scrub_call(match.call(), quote(dp_source))
   check_dots(call)
   cache <- check_cache(cache, call)
   chunk <- check_count(chunk, "chunk", call = call)
@@ -140,7 +140,7 @@ csv_shown <- function(first) {
 #' @export
 dp_source.DBIConnection <- function(x, query, n = NULL, levels = NULL, types = NULL, chunk = 1e5, push = FALSE,
                                    cache = "auto", id = NULL, ...) {
-  call <- sys.call(-1)
+  call <- scrub_call(match.call(), quote(dp_source))
   check_dots(call)
   cache <- check_cache(cache, call)
   push <- check_flag(push, "push", call)
@@ -154,13 +154,10 @@ dp_source.DBIConnection <- function(x, query, n = NULL, levels = NULL, types = N
   count <- function() DBI::dbGetQuery(x, paste("SELECT COUNT(*) FROM", from, "AS t"))[[1]]
   source <- new_source(query_opener(x, from, chunk), if (table) "a table" else "a query", n, levels, types, count,
                        cache = cache, id = id, call = call)
-  source$open <- query_opener(x, from, chunk, read_source(value_forms(x, from, source$schema), call))
-  if (push && !is.null(id)) {
-    abort("argument", "With `id` the rows are read in chunks: leave out `push`.", call = call)
-  }
-  source <- with_persons(source, id, call)
+  forms <- read_source(value_forms(x, from, source$schema), call)
+  source$open <- query_opener(x, from, chunk, forms)
   if (push) source$push <- open_push(x, from, call)
-  source
+  with_persons(source, id, call, forms)
 }
 
 open_push <- function(connection, from, call) {

@@ -77,8 +77,8 @@
 #' With `id` the rows belong to persons, who are protected with all of their rows (see the section Persons of
 #' [dp_sosp()]). Each worker counts the rows of its own persons, and the numbers of persons of the shards are public,
 #' not those of rows. All rows of a person must be in one shard. Workers do not compare their ids: who has rows in two
-#' shards counts as two persons, and is protected as two persons together are ([dp_convert()], `group`). Tables of
-#' databases have no `id`.
+#' shards counts as two persons, and is protected as two persons together are ([dp_convert()], `group`). The source of
+#' a table of a database is made with the same `id`.
 #'
 #' @param x The shards: a list of functions without arguments, each of which returns a data frame (or a source, see the
 #'   section Tables of databases) and is run by the worker (it is sent there with its environment, so it should read the
@@ -107,7 +107,7 @@
 #' }
 #' @export
 dp_shards <- function(x, compute = "default", levels = NULL, types = NULL, timeout = 600, id = NULL, ...) {
-  call <- sys.call()
+  call <- scrub_call(match.call(), quote(dp_shards))
   check_dots(call)
   require_given()
   if (!requireNamespace("mirai", quietly = TRUE)) {

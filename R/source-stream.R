@@ -6,9 +6,11 @@
 #
 # Only messages of the package are passed on: warnings and messages of a reader may quote the data.
 
-# columns: the columns that the chunks need; map: from a chunk's data frame to the list of rows and y.
+# columns: the columns that the chunks need; map: from a chunk's data frame to the list of rows and y. No rows are
+# fetched of persons whose database computes the sums.
 # clock: an environment that gets the seconds of the last pass.
 stream_feed <- function(source, columns, map, clock = NULL) {
+  if (!is.null(source$push$persons)) return(function(what) FALSE)
   columns <- union(columns, source$persons$name)
   reader <- NULL
   began <- NULL
@@ -319,7 +321,7 @@ new_stream_columns <- function(names, n, feed = NULL, ask = NULL, used = NULL) {
 #   name   of the column of the id
 #   keys   the ids; the number of a person is the place of its id
 #   count  each one's number of rows, as doubles
-# (keys and count: of shards their workers alone know them), and of a fit, which limits them (limit_persons()),
+# (keys and count: shards' workers and databases alone know them), and of a fit, which limits them (limit_persons()),
 #   most   the largest number of rows of a person that are used
 #   used   each one's number of rows that are used
 #   n      the number of persons, public
@@ -329,7 +331,8 @@ limit_persons <- function(source, records, call) {
   most <- check_record_limit(records, call)
   if (is.null(source$persons)) return(source)
   source$persons[c("most", "n")] <- list(most, source$n)
-  if (is.null(source$shards)) source$persons$used <- as.integer(pmin(source$persons$count, most))
+  if (!is.null(source$push)) source$push$persons$most <- most
+  else if (is.null(source$shards)) source$persons$used <- as.integer(pmin(source$persons$count, most))
   source
 }
 
@@ -354,7 +357,7 @@ person_taker <- function(persons) {
 # What the core takes of rows in chunks: persons come with them, and the number of rows apart.
 stream_persons <- function(source) {
   if (is.null(source$persons)) return(list(n = source$n))
-  list(n = sum(as.double(source$persons$used)),
+  list(n = if (is.null(source$push)) sum(as.double(source$persons$used)) else source$n,
        persons = remote_persons(source))
 }
 

@@ -113,18 +113,19 @@ hold_linked <- function(request) {
   assign(request$key, hold_snapshot(linked[[request$key]]$push, request$design, request$batches), snapshots)
 }
 
-# The records of all its sums are counted, in the
-# snapshot.
+# The records, or persons, of all its sums are counted, in the snapshot.
 open_linked <- function(request) {
   source <- linked[[request$key]]
   hold_linked(request)
   make <- if (request$bare) bare_plan else push_plan
-  plan <- make(source$push, request$design, request$response, request$n, request$loss, request$intercept,
+  push <- source$push
+  if (!is.null(push$persons)) push$persons$most <- request$persons$most
+  plan <- make(push, request$design, request$response, request$n, request$loss, request$intercept,
                request$radius)
   if (!request$bare && side_of(plan) > plan$intercept && !"weighted" %in% moved_words(plan)) {
     return(list(n = request$n, refused = "A matrix of these columns is too large for a statement."))
   }
-  n <- push_sum(source$push, plan, list(word = "usable", at = numeric()))[1]
+  n <- push_sum(push, plan, list(word = "usable", at = numeric()))[1]
   assign(request$key, list(id = request$id, n = n, plan = plan), opened)
   list(n = n, schema = schema_digest(source$schema[request$columns]), digests = list())
 }
@@ -161,8 +162,8 @@ shard_source <- function(shard, levels = NULL, types = NULL, id = NULL) {
   if (!is.function(shard)) return(dp_source(shard, levels = levels, types = types, id = id))
   value <- shard()
   if (!inherits(value, "dp_source")) return(dp_source(one_chunk(value), levels = levels, types = types, id = id))
-  if (is.null(id) && is.null(value$persons)) return(check_linked(value))
-  abort("source", "With `id` a shard's function must return a data frame.", call = NULL)
+  if (identical(id, value$persons$name)) return(check_linked(value))
+  abort("source", "A source of a shard must be made with the `id` of `dp_shards()`, or both without one.", call = NULL)
 }
 
 shard_persons <- function(request, data) {

@@ -9,15 +9,15 @@ case_at <- function(k, values) {
 }
 
 # What DuckDB and Spark have in common. text: the format of a cast to text.
-double_dialect <- function(text, known, int, total, begin, end) {
+double_dialect <- function(text, known, int, total, quotient, begin, end) {
   double <- function(e) sprintf("CAST(%s AS DOUBLE)", e)
   list(
     class = NULL, log = "LN", float = "DOUBLE", fence = "",
     number = function(x) double(sprintf("%.16e", x)),
-    int = function(e) sprintf("CAST(%s(%s) AS BIGINT)", int, e),
+    int = function(e) sprintf("CAST(%s(%s) AS BIGINT)", int, e), quotient = quotient,
     total = function(e) double(sprintf("SUM(%s)", total(e))),
     known = known, double = function(x, type) double(x),
-    text = function(x, type) sprintf(text, x), code = case_code, at = case_at,
+    text = function(x, type) sprintf(text, x), bytes = identity, code = case_code, at = case_at,
     guard = function(x, e) e, begin = begin, end = end, most = 1600, characters = 5e7, greatest = "GREATEST"
   )
 }
@@ -29,10 +29,12 @@ double_dialect <- function(text, known, int, total, begin, end) {
 #   fence       ends a SELECT that must be computed once per row, before the SELECT around it
 #   float       the type of doubles; number(x)
 #   int(e)      the double e, rounded to an integer
+#   quotient    the operator between two integers that gives their quotient, cut towards zero
 #   total(e)    the sum of an integer e of at most 60 bits: computed exactly, then converted to a double
 #   known       types of columns that are numbers, text, truth values, dates and times; NULL if only values have types
 #   double(x, type)  a numeric column as a double; no value may cause an error
-#   text(x, type)    a column that is text or an integer, as text
+#   text(x, type)    a column that is text or an integer, as text; bytes(x): such a text, which is equal to another one
+#                    only if its bytes are
 #   code(x, levels, as)  the position of the text x among quoted levels, counted from one: an expression `code` and, if
 #                        it needs one, `join`, a table with the alias `as` and at most one row per record
 #   at(k, values)    the k-th of some numbers, counted from zero
@@ -47,7 +49,7 @@ dialects <- list(
   postgres = list(
     class = "PqConnection", log = "LN", float = "double precision", fence = "OFFSET 0",
     number = function(x) sprintf("CAST(%.16e AS double precision)", x),
-    int = function(e) paste0("CAST(", e, " AS bigint)"),
+    int = function(e) paste0("CAST(", e, " AS bigint)"), quotient = "/",
     total = function(e) paste0("CAST(SUM(", e, ") AS double precision)"),
     known = list(number = c("float8", "float4", "int2", "int4", "int8", "numeric"),
                  text = c("text", "varchar", "int2", "int4", "int8"), truth = "bool", Date = "date",
@@ -60,7 +62,8 @@ dialects <- list(
              sprintf("CAST(%s AS double precision)", x))
     },
     text = function(x, type) if (type == "text") x else sprintf("CAST(%s AS text)", x),
-    # Bytes are compared, as a collation could make two levels equal.
+    # A collation could make two levels equal.
+    bytes = function(x) sprintf("(%s) COLLATE \"C\"", x),
     code = function(x, levels, as) {
       rows <- toString(sprintf("(CAST(%s AS text), %d)", levels, seq_along(levels)))
       list(code = paste0(as, ".code"),
@@ -82,7 +85,7 @@ dialects <- list(
   sqlite = list(
     class = "SQLiteConnection", log = "LOG", float = "REAL", fence = "LIMIT -1",
     number = function(x) sprintf("%.16e", x),
-    int = function(e) paste0("CAST(ROUND(", e, ") AS INTEGER)"),
+    int = function(e) paste0("CAST(ROUND(", e, ") AS INTEGER)"), quotient = "/",
     # Sums have 63 bits and raise an error beyond that. Two digits of 30 bits are safe for up to 2^31 rows.
     total = function(e) {
       sprintf("(CAST(SUM((%1$s) >> 30) AS REAL) * 1073741824e0 + CAST(SUM((%1$s) & 1073741823) AS REAL))", e)
@@ -92,7 +95,7 @@ dialects <- list(
     text = function(x, type) {
       sprintf("(CASE WHEN typeof(%1$s) IN ('text', 'integer') THEN CAST(%1$s AS TEXT) END) COLLATE BINARY", x)
     },
-    code = case_code, at = case_at, greatest = "MAX",
+    bytes = function(x) paste0("(", x, ") COLLATE BINARY"), code = case_code, at = case_at, greatest = "MAX",
     guard = function(x, e) sprintf("CASE WHEN typeof(%s) IN ('integer', 'real') THEN %s END", x, e),
     begin = c("BEGIN", "PRAGMA query_only = 1"), end = c("ROLLBACK", "PRAGMA query_only = 0"), temp = "temp",
     write = list(begin = "PRAGMA query_only = 0", end = "PRAGMA query_only = 1"), most = 1800,
@@ -111,7 +114,7 @@ dialects <- list(
   duckdb = utils::modifyList(double_dialect(
     "CAST(%s AS VARCHAR) COLLATE C",
     list(number = c("numeric", "integer"), text = c("character", "integer", "factor"), truth = "logical"),
-    int = "ROUND", total = identity, begin = "BEGIN TRANSACTION READ ONLY", end = "ROLLBACK"
+    int = "ROUND", total = identity, quotient = "//", begin = "BEGIN TRANSACTION READ ONLY", end = "ROLLBACK"
   ), list(class = "duckdb_connection", temp = "temp", probe = function(connection, fails) {
     number <- function() DBI::dbGetQuery(connection, "SELECT CAST(txid_current() AS VARCHAR) AS id")
     identical(number(), number())
@@ -119,7 +122,8 @@ dialects <- list(
   spark = double_dialect(
     "CAST(%s AS STRING)",
     list(number = c("double", "float", "int", "bigint"), text = c("string", "int", "bigint"), truth = "boolean"),
-    int = "RINT", total = function(e) sprintf("CAST(%s AS DECIMAL(38, 0))", e), begin = NULL, end = NULL
+    int = "RINT", total = function(e) sprintf("CAST(%s AS DECIMAL(38, 0))", e), quotient = "DIV",
+    begin = NULL, end = NULL
   )
 )
 

@@ -21,7 +21,7 @@ max_depth <- 20 # of nested calls: twice as many layers, or a few more
 
 # schema: of the columns, as in a design. expressions: named by their text. Returns a list of
 #   nodes     of the expressions, each held
-#   layers    statements for WITH: the first reads the table, the last contains the held nodes
+#   layers    statements for WITH: the first reads the table, the last contains the held nodes and, of persons, `id`
 #   widest    the largest number of items of a layer
 define_expressions <- function(push, schema, expressions) {
   made <- list2env(list(push = push, schema = schema, items = list(), joins = character()), parent = emptyenv())
@@ -29,7 +29,8 @@ define_expressions <- function(push, schema, expressions) {
     if (depth(e) > max_depth) refuse_expression(e, "more than ", max_depth, " calls within each other")
     hold(made, translate(made, e))
   })
-  layers <- expression_layers(made, unlist(lapply(nodes, `[[`, "refs")))
+  if (!is.null(push$persons)) made$items$id <- list(sql = push$persons$key, refs = NULL, layer = 1)
+  layers <- expression_layers(made, c(unlist(lapply(nodes, `[[`, "refs")), if (!is.null(push$persons)) "id"))
   list(nodes = nodes, layers = layers$sql, widest = layers$widest)
 }
 
@@ -62,8 +63,7 @@ refuse_expression <- function(e, ...) {
 
 new_node <- function(kind, sql, of = list(), levels = NULL, constant = NULL, within = !is.null(constant)) {
   list(kind = kind, sql = sql, refs = unique(unlist(lapply(of, `[[`, "refs"))),
-       layer = max(0, vapply(of, `[[`, 0, "layer")), levels = levels, constant = constant,
-       within = within)
+       layer = max(0, vapply(of, `[[`, 0, "layer")), levels = levels, constant = constant, within = within)
 }
 
 # Nodes with the same text share a column.

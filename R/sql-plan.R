@@ -22,17 +22,19 @@ push_plan <- function(push, design, response, n, loss, intercept, radius) {
        indicators = unname(indicators), unit = unit, first = if (intercept) 1 else numeric(),
        ones = own_ones(unname(indicators)), y = of_subset(push, design, y$code),
        weight = map_weight(push, design$weights), offset = map_offset(push, design, response_unit(response)),
-       shift = max_offset(design$shift) / response_unit(response), n = n, loss = loss, intercept = intercept,
-       radius = radius)
+       shift = max_offset(design$shift) / response_unit(response), n = n, persons = push$persons, loss = loss,
+       intercept = intercept, radius = radius)
 }
 
-# Only the responses: a record counts fully if its weight and its offset can be used.
+# Only the responses: a record counts fully if its weight and its offset can be used. Of persons all records do, as no
+# column but the response could choose some of them.
 bare_plan <- function(push, design, response, n, loss, intercept, radius) {
   design$columns <- design$columns[0L, ]
   plan <- push_plan(push, design, response, n, loss, intercept, radius)
   plan$y <- where_known(plan$y, c(plan$weight, plan$offset))
   plan[c("weight", "offset")] <- list(NULL)
   plan$shift <- 0
+  if (!is.null(plan$persons)) plan$persons$most <- max_records
   plan
 }
 
@@ -58,6 +60,7 @@ with_expressions <- function(push, design) {
   made <- define_expressions(push, design$schema, e)
   push[c("defined", "before", "widest")] <- made[c("nodes", "layers", "widest")]
   push$from <- names(made$layers)[length(made$layers)]
+  if (!is.null(push$persons)) push$persons$key <- "t.id"
   push
 }
 

@@ -1,7 +1,7 @@
 # Sums computed by a database: dp_source(push = TRUE). sql-sum.R has the statements, this file sends them.
 
-# The state of a source with push-down: connection, from (the quoted table), dialect, types of the columns, and for the
-# fit that is running: is a snapshot open, were rows fetched, and did a message say so?
+# The state of a source with push-down: connection, from (the quoted table), dialect, types of the columns, persons
+# (R/sql-persons.R), and for the fit that is running: is a snapshot open, were rows fetched, and did a message say so?
 new_push <- function(connection, from, dialect) {
   push <- list(connection = connection, from = from, dialect = dialect,
                state = list2env(list(open = FALSE, fetched = FALSE, told = FALSE, numbered = FALSE),
@@ -113,7 +113,8 @@ create_table <- function(push, design, numbered) {
   columns <- c(if (numbered) "id integer PRIMARY KEY",
                paste(c(paste0("z", seq_len(numbers), recycle0 = TRUE), "u"), "bigint"),
                paste0("k", seq_along(factors), " integer", recycle0 = TRUE),
-               paste(c("y", "p", "o", "l", "c", "s"), push$dialect$float))
+               paste(c("y", "p", "o", "l", "c", "s"), push$dialect$float),
+               if (!is.null(push$persons)) c("share integer", "mark integer"))
   if (fails(DBI::dbExecute(push$connection, sprintf("CREATE TEMP TABLE dpsosp_rows (%s)", toString(columns))))) NULL
   else paste0(push$dialect$temp, ".dpsosp_rows")
 }
@@ -145,15 +146,15 @@ is_asked_once <- function(plan, word) {
 
 fill_table <- function(push, plan) {
   layers <- named_layers(plan, row_layers(plan))
-  columns <- toString(unlist(row_names(plan)[c("z", "k", "record", "length")], use.names = FALSE))
+  columns <- toString(unlist(row_names(plan)[c("z", "k", "record", "length", "person")], use.names = FALSE))
   run <- function(statements) for (sql in statements) DBI::dbExecute(push$connection, sql)
   on.exit(run(push$dialect$write$end))
   run(push$dialect$write$begin)
   id <- if (push$state$numbered) c("id, ", "row_number() OVER (), ") else c("", "")
   insert <- sprintf("INSERT INTO %s (%s%s, u) %s SELECT %s%s, u FROM %s", push$state$table, id[1], columns,
                     with_layers(layers), id[2], columns, names(layers)[length(layers)])
-  # A batch says nothing of numbers beyond the last one that is drawn.
-  if (DBI::dbExecute(push$connection, insert) != plan$n) {
+  # A batch says nothing of numbers beyond the last one that is drawn. The number of persons' records is private.
+  if (DBI::dbExecute(push$connection, insert) != plan$n && is.null(plan$persons)) {
     abort("source", "The table has another number of rows than the source. What was charged stays charged.",
           call = NULL)
   }
@@ -194,6 +195,17 @@ check_pushed <- function(push, design, response, call) {
   if (pushed_cells(design) > max_cells) {
     refuse("The factors have ", pushed_cells(design), " combinations of levels; the most are ", max_cells)
   }
+  outputs <- if (response$kind == "classes") length(response$labels) else 1
+  if (!is.null(push$persons) && (too_wide(push, design, TRUE) || too_wide(push, design, FALSE, outputs))) {
+    refuse("With `id` no rows are fetched, and a statement of this database has fewer numbers than a matrix of these ",
+           "columns, or a gradient of these columns and classes")
+  }
+}
+
+# Has a sum more numbers than a SELECT?
+too_wide <- function(push, design, matrix, outputs = 1) {
+  side <- 1 + max_columns(design) - sum(design$columns$kind == "indicator")
+  (if (matrix) side * (side + 1) / 2 else outputs * side) + 50 > push$dialect$most
 }
 
 # The kind as which each column is read.
@@ -249,11 +261,10 @@ factor_sizes <- function(e, levels) {
 # batch has no chunks that these could be computed from.
 refuse_sampled <- function(push, design, batches) {
   if (is.null(push$dialect$sampled)) return("and this database does not select rows by their numbers")
-  side <- 1 + max_columns(design) - sum(design$columns$kind == "indicator")
-  if (batches$matrices && side * (side + 1) / 2 + 50 > push$dialect$most) {
+  if (batches$matrices && too_wide(push, design, TRUE)) {
     return("and a matrix of these columns has more numbers than a statement of this database")
   }
-  if (batches$outputs * side + 50 > push$dialect$most) {
+  if (too_wide(push, design, FALSE, batches$outputs)) {
     return("and a gradient of these columns and classes has more numbers than a statement of this database")
   }
   if (batches$candidates > max_candidates) {
@@ -269,20 +280,28 @@ no_numbers <- paste("Batches from a database are drawn from prepared rows, in a 
 # ---- plans ----
 
 # The list of src/r_remote.c for an oracle on the rows of the design, or, if it is bare, on the same records without
-# columns. NULL if a database cannot use a range that was found, or if the statements are too long.
+# columns. NULL if a database cannot use a range that was found, or if the statements are too long. Of persons all sums
+# are the database's.
 push_sums <- function(push, design, response, n, loss, intercept, radius, bare = FALSE) {
-  if (!bare && !all(apply(design$ranges, 1L, is_wide))) return(NULL)
+  if (!bare && !all(apply(design$ranges, 1L, is_wide))) return(no_sums(push))
   plan <- (if (bare) bare_plan else push_plan)(push, design, response, n, loss, intercept, radius)
-  words <- fitting_words(plan, push_words(plan))
-  if (length(words) == 0L) return(NULL)
+  all <- !is.null(plan$persons)
+  words <- if (!all) fitting_words(plan, push_words(plan))
+  if (!all && length(words) == 0L) return(NULL)
   sums <- list2env(list(plan = plan), parent = emptyenv())
   ask <- function(what) {
     sums$plan <- follow_scale(sums$plan, what$scale)
     push_answer(push, sums$plan, what)
   }
-  list(ask = ask, words = words, moved = moved_words(plan), shards = 0L,
+  list(ask = ask, words = as.character(words), moved = if (all) "all" else moved_words(plan), shards = as.integer(all),
        sampled = if (push$state$numbered) sampled_words(plan) else character(),
        move = function(geometry) sums$plan <- in_geometry(sums$plan, geometry))
+}
+
+no_sums <- function(push) {
+  if (is.null(push$persons)) return(NULL)
+  abort("source", "A range that was found is too large or too close for a database, and with `id` no rows are ",
+        "fetched. What was charged stays charged.", call = NULL)
 }
 
 # Sums in the rows' own coordinates. Matrices are computed where they are few, as each is a column of a pass.

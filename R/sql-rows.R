@@ -11,6 +11,7 @@
 #   k1, ...      codes of factors
 #   y, p, o      response, and weight and offset where there are any
 #   l, c, s      of weighted rows: the length, the slope of the loss, weight times length
+#   share, mark  of records of persons
 #
 # Every WHEN states its condition, and no ELSE follows a comparison of data: what is computed from a NULL is NULL.
 
@@ -25,16 +26,20 @@ row_layers <- function(plan) {
   names <- row_names(plan)
   rows <- if (is.null(plan$geometry)) own_rows(plan, names) else moved_rows(plan, names)
   sound <- paste(c(rows$sound, paste(names$record, "IS NOT NULL")), collapse = " AND ")
-  layer(plan, rows$layers, c(names$z, named(sprintf("CASE WHEN %s THEN u END", sound), "u"), names$k, names$record,
-                             names$length))
+  layers <- layer(plan, rows$layers, c(names$z, named(sprintf("CASE WHEN %s THEN u END", sound), "u"), names$kept,
+                                       names$length))
+  share_layers(plan, layers, names)
 }
 
-# Names of columns: of the mapped numbers, their integers and codes; of the record; of a weighted row.
+# Names of columns: of the mapped numbers, their integers and codes; of the record; of a weighted row; of a record of a
+# person. kept: those that layers of rows carry.
 row_names <- function(plan) {
   number <- function(letter, all) paste0(letter, seq_along(all), recycle0 = TRUE)
+  record <- c("y", prior_weight(plan), if (!is.null(plan$offset)) "o")
+  persons <- !is.null(plan$persons)
   list(v = number("v", plan$v), z = number("z", plan$v), x = number("x", plan$v), k = number("k", plan$k),
-       record = c("y", prior_weight(plan), if (!is.null(plan$offset)) "o"),
-       length = if (is_weighted(plan)) c("l", if (has_own_slopes(plan)) "c", "s"))
+       record = record, length = if (is_weighted(plan)) c("l", if (has_own_slopes(plan)) "c", "s"),
+       person = if (persons) c("share", "mark"), kept = c(number("k", plan$k), record, if (persons) "id"))
 }
 
 prior_weight <- function(plan) if (!is.null(plan$weight)) "p"
@@ -53,7 +58,7 @@ own_ones <- function(indicators) lapply(indicators, function(size) rbind(0, diag
 
 # The integers' squares are integers: they are compared with the square of one.
 own_rows <- function(plan, names) {
-  kept <- c(names$k, names$record)
+  kept <- names$kept
   layers <- first_layer(plan, c(named(plan$v, names$v), record_items(plan, names)))
   layers <- layer(plan, clip_layers(plan, layers, names, c(names$v, kept)), c(whole(plan, names$v, "c", names), kept))
   list(layers = layers, sound = sprintf("%s <= %.0f", squared_integers(plan, names), plan$unit^2))
@@ -65,7 +70,8 @@ squared_integers <- function(plan, names) {
 }
 
 record_items <- function(plan, names) {
-  c(named(plan$k, names$k), named(plan$y, "y"), named(plan$weight, "p"), named(plan$offset, "o"))
+  c(named(plan$k, names$k), named(plan$y, "y"), named(plan$weight, "p"), named(plan$offset, "o"),
+    named(plan$persons$key, "id"))
 }
 
 first_layer <- function(plan, items) paste("SELECT", toString(items), "FROM", plan$from, plan$dialect$fence)
@@ -74,10 +80,10 @@ whole <- function(plan, v, clip, names) {
   c(named(plan$dialect$int(paste0("(", v, ") * ", clip, recycle0 = TRUE)), names$z), named(plan$dialect$int(clip), "u"))
 }
 
-# From the layer before, or the table that has the rows.
-layer <- function(plan, layers, items) {
+# From the layer before, or the table that has the rows; where: a condition.
+layer <- function(plan, layers, items, where = NULL) {
   from <- if (length(layers) > 0L) layer_name(length(layers)) else plan$table
-  c(layers, paste("SELECT", toString(items), "FROM", from, plan$dialect$fence))
+  c(layers, paste(c("SELECT", toString(items), "FROM", from, where, plan$dialect$fence), collapse = " "))
 }
 
 layer_name <- function(number) paste0("dpsosp", number)
@@ -133,6 +139,46 @@ of_codes <- function(plan, names, compute) {
   }, "")
 }
 
+# ---- persons ----
+
+# A record has a share of its person, a whole number of 2^-20, and one record of each person, which may be a null
+# record, has a mark, so that persons can be counted. A whole number that a record adds to a sum is multiplied by the
+# share and cut towards zero, so it is multiplied by no more than the share; what is exact with all digits is not cut.
+
+# Layers that end in the same rows with `share` and `mark`. Records beyond the limit become null records. Which ones
+# these are follows from the rows of the person alone, as sums see them: so equal rows need no order, and another
+# person's records do not matter. The order is one that favours no side of a column.
+share_layers <- function(plan, layers, names) {
+  if (is.null(plan$persons)) return(layers)
+  rest <- c(names$z, names$k, names$record, names$length)
+  order <- toString(c("CASE WHEN u IS NULL THEN 1 ELSE 0 END", mixed(plan, names), rest, "u"))
+  layers <- layer(plan, layers, c(rest, "u", sprintf("ROW_NUMBER() OVER (PARTITION BY id ORDER BY %s) AS turn", order),
+                                  "COUNT(u) OVER (PARTITION BY id) AS m"), "WHERE id IS NOT NULL")
+  used <- sprintf("turn <= %.0f", plan$persons$most)
+  m <- sprintf("CASE WHEN m > %1$.0f THEN %1$.0f WHEN m <= %1$.0f THEN m END", plan$persons$most)
+  layer(plan, layers, c(rest, sprintf("CASE WHEN %s THEN u END AS u", used),
+                        sprintf("CASE WHEN u IS NOT NULL AND %s THEN %s END AS share", used, share_of(plan$dialect, m)),
+                        mark_first))
+}
+
+mark_first <- "CASE WHEN turn = 1 THEN 1 ELSE 0 END AS mark"
+
+# Of one of m records, m > 0; zero if there are more than 2^20.
+share_of <- function(dialect, m) sprintf("%.0f %s (%s)", max_records, dialect$quotient, m)
+
+# A number that depends on all columns of the row and on its response.
+mixed <- function(plan, names) {
+  prime <- 65521
+  numbers <- c(names$z, names$k, plan$dialect$int(clipped_response(plan)))
+  sum <- add_up(sprintf("%s * %.0f", numbers, (40503 * seq_along(numbers)) %% prime))
+  sprintf("CASE WHEN u IS NOT NULL THEN ((%1$s) %% %2$.0f + %2$.0f) %% %2$.0f END", sum, prime)
+}
+
+clipped_response <- function(plan) {
+  number <- plan$dialect$number
+  sprintf("CASE WHEN y > 1 THEN %1$s WHEN y < -1 THEN -%1$s WHEN y >= -1 THEN y * %1$s END", number(unit))
+}
+
 # ---- in the coordinates of a geometry ----
 
 # The plan for rows in these coordinates, with their public numbers.
@@ -171,7 +217,7 @@ without_dust <- function(x) replace(x, which(abs(x) < 2^-60), 0)
 # comparison allows for their rounding.
 moved_rows <- function(plan, names) {
   number <- plan$dialect$number
-  kept <- c(names$x, names$k, names$record)
+  kept <- c(names$x, names$kept)
   layers <- length_layers(plan, moved_first(plan, names), names, kept)
   kept <- c(kept, if (has_tilt(plan)) "r")
   layers <- layer(plan, layers, c(kept, "l", named(paste("h *", number(plan$unit / room(plan)), "/ l"), "i")))
@@ -197,7 +243,7 @@ moved_first <- function(plan, names) {
   rest <- record_items(plan, names)
   if (!is_clipped(plan)) return(first_layer(plan, c(named(at(plan$v), names$x), rest, named(number(1), "h"))))
   layers <- first_layer(plan, c(named(plan$v, names$v), rest))
-  kept <- c(names$k, names$record)
+  kept <- names$kept
   layers <- layer(plan, layers, c(names$v, kept, named(mapped_square(plan, names$v, names$k), "h")))
   clip <- sprintf("CASE WHEN h > %1$s THEN %2$s / SQRT(h) WHEN h <= %1$s THEN %3$s END", number(plan$radius^2),
                   number(plan$radius), number(1))

@@ -14,9 +14,9 @@
 # A plan contains everything but the query: dialect, before (layers that compute expressions, or NULL:
 # R/sql-expression.R), from (the table or the last of these layers, as t, and joined tables), v, k, y (expressions),
 # weight and offset (expressions, or NULL), shift (the bound of the offsets), indicators (number for each k), intercept,
-# radius, loss, n; unit, the scale of the rows' integers; first and ones, the numbers by which u is multiplied for the
-# intercept and for each factor's indicators (a row for each code from zero on), and, of moved rows, geometry; table:
-# the temporary table, if it has the rows. id differs between plans.
+# radius, loss, n; persons (R/sql-persons.R) or NULL; unit, the scale of the rows' integers; first and ones, the numbers
+# by which u is multiplied for the intercept and for each factor's indicators (a row for each code from zero on), and,
+# of moved rows, geometry; table: the temporary table, if it has the rows. id differs between plans.
 
 # what: list(word, curvature, at, along, steps, clip, most) of r_remote.c. Returns the statement and read(), which
 # computes the number of records and the sum from the rows of its result.
@@ -28,7 +28,8 @@ sql_sum <- function(plan, what) {
 
 sum_text <- function(plan, what, weights) {
   codes <- paste0("k", seq_along(plan$k), recycle0 = TRUE)
-  items <- c(codes, sprintf("CAST(COUNT(*) AS %s)", plan$dialect$float),
+  number <- if (is.null(plan$persons)) "COUNT(*)" else "SUM(mark)"
+  items <- c(codes, sprintf("CAST(%s AS %s)", number, plan$dialect$float),
              vapply(summed_terms(plan, what, weights), plan$dialect$total, ""))
   layers <- named_layers(plan, sum_layers(plan, what, weights, if (is.null(plan$table)) row_layers(plan)))
   paste0(with_layers(layers), " SELECT ", toString(sprintf("%s AS r%d", items, seq_along(items))), " FROM ",
@@ -41,7 +42,7 @@ side_of <- function(plan) plan$intercept + length(plan$v) + sum(plan$indicators)
 # Products of integers, of at most 61 bits.
 summed_terms <- function(plan, what, weights) {
   base <- sql_base(plan)
-  g <- if (is.null(weights$joint)) weights$names else paste(weights$names, "* sound")
+  g <- if (is.null(weights$joint) || !is.null(plan$persons)) weights$names else paste(weights$names, "* sound")
   switch(weights$form, each = g, squares = "g * q", vector = paste("g *", base),
          vectors = as.vector(outer(base, g, function(base, g) paste(g, "*", base))),
          moments = c(paste("g *", base), clipped_squares(what$most)), response = c("g", "g * v", "g * v * v"),
@@ -68,19 +69,22 @@ clipped_squares <- function(most) {
 sum_layers <- function(plan, what, weights, rows) {
   names <- row_names(plan)
   record <- c(setdiff(names$record, "o"), intersect(names$length, weights$lengths))
-  layers <- layer(plan, rows, c(names$z, "u", names$k, record, predictors(plan, what, weights, names)))
+  layers <- layer(plan, rows, c(names$z, "u", names$k, names$person, record, predictors(plan, what, weights, names)))
   summed <- c(if (!weights$form %in% c("each", "squares", "response")) c(names$z, "u"), names$k,
-              if (needs_square(weights)) "q")
+              if (needs_square(weights)) "q", names$person)
   layers <- weight_layers(plan, layers, what, weights, summed, record)
-  integers <- plan$dialect$int(c(bounded(plan, weights), if (weights$form == "response") clipped_response(plan)))
-  layers <- layer(plan, layers, c(summed, named(integers, c(weights$names, if (weights$form == "response") "v"))))
-  if (is.null(weights$joint)) return(layers)
-  layer(plan, layers, c(summed, weights$names, sprintf("CASE WHEN %s THEN 1 END AS sound", weights$joint)))
+  response <- if (weights$form == "response") "v"
+  integers <- plan$dialect$int(c(bounded(plan, weights), if (!is.null(response)) clipped_response(plan)))
+  layers <- layer(plan, layers, c(summed, named(integers, c(weights$names, response))))
+  if (!is.null(weights$joint)) {
+    layers <- layer(plan, layers, c(summed, weights$names, sprintf("CASE WHEN %s THEN 1 END AS sound", weights$joint)))
+  }
+  if (is.null(plan$persons)) layers else layer(plan, layers, c(summed, response, shared(plan, weights)))
 }
 
-clipped_response <- function(plan) {
-  number <- plan$dialect$number
-  sprintf("CASE WHEN y > 1 THEN %1$s WHEN y < -1 THEN -%1$s WHEN y >= -1 THEN y * %1$s END", number(unit))
+shared <- function(plan, weights) {
+  whole <- paste0(weights$names, if (!is.null(weights$joint)) " * sound", " * share")
+  named(if (weights$exact) whole else sprintf("(%s) %s %.0f", whole, plan$dialect$quotient, max_records), weights$names)
 }
 
 # The factor within its bounds, which a NULL is not.
@@ -234,8 +238,8 @@ pairs <- function(base) {
   list(left = base[at[, 1]], right = base[at[, 2]], at = at)
 }
 
-# rows: one per cell, with codes, number of records and sums, in any order. Returns the number of all records and their
-# sum.
+# rows: one per cell, with codes, number of records and sums, in any order. Returns the number of all records, or of
+# persons, and the sum.
 read_sum <- function(plan, what, weights, rows) {
   rows <- unname(rows)
   storage.mode(rows) <- "double"
@@ -253,7 +257,14 @@ read_sum <- function(plan, what, weights, rows) {
     moments = sum_moments(plan, sums, ones, what$most) * weights$worth / plan$unit,
     matrix = sum_matrix(plan, sums, ones) * weights$worth / plan$unit^2
   )
-  c(sum(rows[, length(factors) + 1L]), total)
+  c(known_persons(plan$persons, sum(rows[, length(factors) + 1L])), total)
+}
+
+# Is this the number of persons with records? Others have none, and n counts them.
+known_persons <- function(persons, marks) {
+  if (is.null(persons)) marks
+  else if (is.na(marks) || marks > persons$n) -1
+  else persons$n
 }
 
 # For each cell the numbers of the intercept and of the indicators, which follow from its codes; zeros where a code is

@@ -10,10 +10,21 @@
 #             square of their norm? square: q, that of the row's length? plain: neither loss nor point? classes: is a
 #             weight bounded by its record's class?
 #   prior     the power of the record's own weight in them
-#   low, high the bounds as integers; scale: of one unit; joint: a condition on all of a record's integers, or NULL
+#   low, high the bounds as integers; units: the larger one before rounding; scale: of one unit; joint: a condition on
+#             all of a record's integers, or NULL; exact: has a share all digits?
 #   constant  what is added to the sum of all records; worth: the size of one unit
 
-sql_weights <- function(plan, what) {
+sql_weights <- function(plan, what) with_shares(plan, weights_of_records(plan, what))
+
+# Multipliers of rows of 2^20 units take a share with all digits, others are cut.
+with_shares <- function(plan, weights) {
+  if (is.null(plan$persons)) return(weights)
+  weights$exact <- weights$form %in% c("vector", "vectors") && weights$units == unit
+  if (weights$exact) weights$worth <- weights$worth / max_records
+  weights
+}
+
+weights_of_records <- function(plan, what) {
   loss <- sql_losses[[plan$loss$name]]
   of_all <- weights_of_all(plan, what)
   if (!is.null(of_all)) return(of_all)
@@ -60,7 +71,8 @@ size_of <- function(x) sqrt(sum(x^2))
 value_weights <- function(plan, what, value, loss) {
   range <- loss$range(plan$loss$parameter, size_of(what$at) + plan$shift)
   zero <- loss$zero(plan$loss$parameter)
-  new_weights("each", sprintf("%s - %s", value, plan$dialect$number(zero)), range, fine, plan$n * zero)
+  new_weights("each", sprintf("%s - %s", value, plan$dialect$number(zero)), range, fine,
+              if (is.null(plan$persons)) plan$n * zero else 0) # see query_value.c
 }
 
 decrease_weights <- function(plan, what, value, loss, bounds) {
@@ -85,7 +97,7 @@ new_weights <- function(form, f, range, units = unit, constant = 0, steps = NULL
   scale <- ifelse(size > 1e-200, units / size, 0)
   list(form = form, f = f, names = paste0("g", if (form %in% c("each", "vectors")) seq_along(f)), steps = steps,
        constant = constant, prior = prior, low = -floor(-range[1, ] * scale), high = floor(range[2, ] * scale),
-       scale = scale, worth = ifelse(scale > 0, size / units, 0), lengths = lengths, residual = residual)
+       units = units, scale = scale, worth = ifelse(scale > 0, size / units, 0), lengths = lengths, residual = residual)
 }
 
 # Sums that no loss and no point decides: of rows, responses and usable records.

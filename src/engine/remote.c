@@ -13,7 +13,7 @@
  *
  * Rows may also be in shards. A worker computes the sum over each shard as memory.c does, and the shards' sums are
  * added in order (proofs: shards); then there are no chunks. Or each worker asks a database of its own, which knows the
- * coordinates.
+ * coordinates. A database with several records of a person is such a shard, as its rows are not fetched either.
  */
 #include "engine/engine.h"
 
@@ -93,7 +93,7 @@ static int set_remote_weights(const struct engine *e, const double *weight, cons
   return a->chunks.kind->set_weights(&a->chunks, weight, offset, most);
 }
 
-/* The workers have the persons; here only their number is used. */
+/* The workers or the database have the persons; here only their number is used. */
 static int set_remote_persons(const struct engine *e, const int *person, size_t persons, size_t most) {
   struct away *a = e->own;
   return a->chunks.kind->set_persons(&a->chunks, person, persons, most);
@@ -150,6 +150,7 @@ static const struct engine_kind nodes = {.can = can_shards,
                                          .inside = inside_nodes,
                                          .move = move_away,
                                          .set_weights = set_remote_weights,
+                                         .set_persons = set_remote_persons,
                                          .free = free_away};
 
 int engine_remote(const struct remote *remote, const struct engine *chunks, struct engine *out) {

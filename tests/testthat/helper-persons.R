@@ -13,6 +13,14 @@ persons_data <- function(n = 701, seed = 1, most = 20) {
   d[sample(nrow(d)), ]
 }
 
+# Records without a response, without an id, and a person with null records only.
+with_gaps <- function(d = persons_data(201)) {
+  d$a[5:9] <- NA
+  d$y[d$person == "p7"] <- NA
+  d$person[20:22] <- NA
+  d
+}
+
 persons_fit <- function(data = persons_data(), formula = y ~ a + b, id = "person", seed = 5, eps = 2,
                         bounds = list(a = c(-1, 1), b = c(-1, 1)), ...) {
   force(data)

@@ -12,25 +12,36 @@ some_geometry <- function(design, weighted, tilt = 0, cap = 1, longer = 1, dampe
 }
 
 moved_pair <- function(connection, rows, formula, radius = NULL, loss = "logistic", bounds = frame_bounds, ...,
-                       extras = NULL) {
+                       extras = NULL, id = NULL) {
   force(connection) # loads its methods
   DBI::dbWriteTable(connection, "people", rows, overwrite = TRUE)
   levels <- list(f = c("u", "v", "w"), y = c("no", "yes"))
-  source <- dp_source(connection, "people", levels = levels, push = TRUE)
+  source <- dpsosp:::limit_persons(dp_source(connection, "people", levels = levels, push = TRUE, id = id), 1000, NULL)
   problem <- suppressMessages(dpsosp:::problem_source(formula, source, loss, bounds, radius, extras, NULL))
   design <- problem$design
   geometry <- some_geometry(design, ...)
   plan <- dpsosp:::push_plan(source$push, design, problem$response, source$n, problem$loss, design$intercept,
                              design$radius)
-  records <- dpsosp:::map_records(list(design = design, response = problem$response, bare = FALSE), read_rows(source))
-  shard <- .Call(dpsosp:::ffi_shard_create, records$rows, design$intercept, design$radius, records$y,
-                 problem$loss$name, problem$loss$parameter)
+  shard <- memory_shard(source, design, problem$response, problem$loss)
+  list(plan = plan, moved = dpsosp:::in_geometry(plan, geometry), shard = shard, geometry = geometry,
+       connection = connection, dim = nrow(design$columns) + design$intercept, loss = problem$loss)
+}
+
+# The source's rows in memory, or those of its persons that are used.
+memory_shard <- function(source, design, response, loss) {
+  data <- read_rows(source)
+  of <- source$persons
+  persons <- if (!is.null(of)) dpsosp:::new_persons(data[[of$name]], of$most, NULL)
+  records <- dpsosp:::map_records(list(design = design, response = response, bare = FALSE),
+                                  if (is.null(persons)) data else data[persons$rows, ])
+  shard <- .Call(dpsosp:::ffi_shard_create, records$rows, design$intercept, design$radius, records$y, loss$name,
+                 loss$parameter)
   weighing <- records$weighing
   if (!is.null(weighing)) {
     .Call(dpsosp:::ffi_shard_set_weights, shard, weighing$weight, weighing$offset, weighing$most)
   }
-  list(plan = plan, moved = dpsosp:::in_geometry(plan, geometry), shard = shard, geometry = geometry,
-       connection = connection, dim = nrow(design$columns) + design$intercept, loss = problem$loss)
+  if (!is.null(persons)) .Call(dpsosp:::ffi_shard_set_persons, shard, dpsosp:::persons_core(persons))
+  shard
 }
 
 moved_ask <- function(word, at = numeric(), ...) {

@@ -37,10 +37,10 @@ hostile_losses <- function() {
   rows
 }
 
-loss_source <- function(connection, rows) {
+loss_source <- function(connection, rows, ...) {
   force(connection) # loads its methods
   DBI::dbWriteTable(connection, "people", rows, overwrite = TRUE)
-  dp_source(connection, "people", levels = loss_levels, types = loss_types, push = TRUE)
+  dp_source(connection, "people", levels = loss_levels, types = loss_types, push = TRUE, ...)
 }
 
 # A plan in a database and a shard in memory with the same rows, and coordinates in which rows are longer than the cap.
@@ -52,13 +52,7 @@ loss_pair <- function(source, formula, loss, extras = NULL, cap = 1.7, response 
   slope <- dpsosp:::loss_bounds(problem$loss)[["lipschitz"]]
   geometry$bound <- cap * if (is.finite(slope)) slope else 1
   plan <- dpsosp:::push_plan(source$push, design, coded, source$n, problem$loss, design$intercept, design$radius)
-  records <- dpsosp:::map_records(list(design = design, response = coded, bare = FALSE), read_rows(source))
-  shard <- .Call(dpsosp:::ffi_shard_create, records$rows, design$intercept, design$radius, records$y,
-                 problem$loss$name, problem$loss$parameter)
-  weighing <- records$weighing
-  if (!is.null(weighing)) {
-    .Call(dpsosp:::ffi_shard_set_weights, shard, weighing$weight, weighing$offset, weighing$most)
-  }
+  shard <- memory_shard(source, design, coded, problem$loss)
   list(connection = source$push$connection, plan = plan, moved = dpsosp:::in_geometry(plan, geometry), shard = shard,
        geometry = geometry, side = nrow(design$columns) + design$intercept, loss = problem$loss,
        outputs = dpsosp:::loss_outputs(problem$loss))
@@ -89,7 +83,7 @@ residual_words <- c("weighted", "residual gradient", "residual products", "resid
                     "recalibration")
 
 # own: words of sums in the rows' own coordinates; words: in others.
-expect_loss_sums <- function(pair, own, words, sizes = c(0.5, 20)) {
+expect_loss_sums <- function(pair, own, words, sizes = c(0.5, 20), tolerance = 1e-6) {
   compare <- function(word, size, plan, moved) {
     asked <- loss_ask(pair, word, size)
     database <- ask_database(pair$connection, plan, asked)
@@ -97,7 +91,7 @@ expect_loss_sums <- function(pair, own, words, sizes = c(0.5, 20)) {
     testthat::expect_identical(database[1], as.double(pair$plan$n))
     info <- paste(pair$loss$name, word, size)
     unit <- if (length(memory) == pair$side^2) pair$geometry$cap^2 else 1 # of a matrix
-    if (!max(abs(database[-1] - memory)) / pair$plan$n <= 1e-6 * unit * (1 + size)) testthat::fail(info)
+    if (!max(abs(database[-1] - memory)) / pair$plan$n <= tolerance * unit * (1 + size)) testthat::fail(info)
     testthat::expect_gt(max(abs(memory)), 0)
   }
   for (word in own) for (size in sizes) compare(word, size, pair$plan, FALSE)
@@ -127,10 +121,10 @@ loss_limits <- function(pair, asked) {
   )
 }
 
-# What each record adds: a statement for each.
-record_sums <- function(pair, plan, asked, ids) {
+# What each record adds, or each person whose number is in a column of this name: a statement for each.
+record_sums <- function(pair, plan, asked, ids, by = "id") {
   only <- function(id, text) {
-    gsub("[`\"]?\\bpeople\\b[`\"]?", sprintf("(SELECT * FROM people WHERE id = %d)", id), text)
+    gsub("[`\"]?\\bpeople\\b[`\"]?", sprintf("(SELECT * FROM people WHERE %s = %d)", by, id), text)
   }
   sums <- lapply(ids, function(id) {
     plan[c("before", "from")] <- list(if (!is.null(plan$before)) only(id, plan$before), only(id, plan$from))
@@ -139,12 +133,12 @@ record_sums <- function(pair, plan, asked, ids) {
   do.call(rbind, sums)
 }
 
-expect_losses_bounded <- function(pair, own, words, ids, sizes = c(1, 1e30)) {
+expect_losses_bounded <- function(pair, own, words, ids, sizes = c(1, 1e30), by = "id") {
   for (word in c(own, words)) {
     plan <- if (word %in% words) pair$moved else pair$plan
     for (size in sizes) {
       asked <- loss_ask(pair, word, size)
-      sums <- record_sums(pair, plan, asked, ids)
+      sums <- record_sums(pair, plan, asked, ids, by)
       limits <- loss_limits(pair, asked) * (1 + 1e-12)
       info <- paste(pair$loss$name, word, size)
       if (max(sqrt(rowSums(sums^2))) > limits[1]) testthat::fail(paste(info, "one"))

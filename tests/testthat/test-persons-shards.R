@@ -45,6 +45,39 @@ test_that("fits of shards are those in memory, with the same ledger", {
   expect_equal(vcov(later[[1]]), vcov(later[[2]]), tolerance = 1e-7)
 })
 
+# The same shards as tables of SQLite, whose databases compute the sums.
+person_tables <- function(functions, id = "person") {
+  lapply(functions, function(shard) {
+    eval(bquote(function() {
+      connection <- DBI::dbConnect(RSQLite::SQLite(), "")
+      DBI::dbWriteTable(connection, "d", .(shard)())
+      dpsosp::dp_source(connection, "d", levels = .(levels_of(shard())), push = TRUE, id = .(id))
+    }), globalenv())
+  })
+}
+
+test_that("shards that are tables have persons, too", {
+  skip_if_not_installed("RSQLite")
+  shard_workers(c("one", "two"))
+  functions <- person_shards()
+  d <- rows_of(functions)
+  shards <- dp_shards(person_tables(functions), c("one", "two"), id = "person")
+  expect_identical(shards$n, 300L)
+  for (arguments in list(list(), list(method = "newton", inference = "sandwich"), list(bounds = "private"),
+                         list(formula = z ~ a + b + class, loss = "squared", neighbours = "zero-out"))) {
+    fits <- lapply(list(shards, d), function(data) do.call(persons_fit, c(list(data, eps = 50), arguments)))
+    expect_equal(coef(fits[[1]]), coef(fits[[2]]), tolerance = 2e-5)
+    expect_equal(dp_ledger(fits[[1]])$scale, dp_ledger(fits[[2]])$scale, tolerance = 1e-5)
+    expect_identical(fits[[1]]$persons, fits[[2]]$persons)
+    expect_false(tells_number(fits[[1]], nrow(d)))
+  }
+  all <- persons_fit(shards, eps = 50)
+  some <- persons_fit(shards, records = 2, eps = 50)
+  expect_identical(some$persons$most, 2L)
+  expect_gt(max(abs(coef(some) - coef(all))), 1e-3)
+  expect_error(persons_fit(shards, method = "outpert"), "does not compute", class = "dpsosp_error_argument")
+})
+
 test_that("a person in two shards counts as two", {
   shard_workers("one")
   functions <- person_shards(parts = 2)
@@ -65,11 +98,8 @@ test_that("what does not go is refused, and says nothing about rows", {
   functions <- person_shards(parts = 2)
   expect_error(dp_shards(functions, "one", id = "persn"), "no column of the source", class = "dpsosp_error_source")
   expect_error(persons_fit(dp_shards(functions, "one")), "make it with `id", class = "dpsosp_error_persons")
-  made <- eval(bquote(function() {
-    connection <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
-    DBI::dbWriteTable(connection, "d", .(functions[[1]])())
-    dpsosp::dp_source(connection, "d", push = TRUE)
-  }), globalenv())
   skip_if_not_installed("RSQLite")
-  expect_error(dp_shards(list(made), "one", id = "person"), "must return a data frame", class = "dpsosp_error_source")
+  expect_error(dp_shards(person_tables(functions, NULL), "one", id = "person"), "made with the `id`",
+               class = "dpsosp_error_source")
+  expect_error(dp_shards(person_tables(functions), "one"), "made with the `id`", class = "dpsosp_error_source")
 })

@@ -1,13 +1,6 @@
 # Persons whose records come in chunks (proofs: persons): fits are those in memory. What the core computes is tested in
 # dev/ctest/test-barrier-tally.c.
 
-# Records without a response, without an id, and a person with null records only.
-with_gaps <- function(d = persons_data(201)) {
-  d$a[5:9] <- NA
-  d$y[d$person == "p7"] <- NA
-  d$person[20:22] <- NA
-  d
-}
 d <- with_gaps()
 declared <- levels_of(d)
 
@@ -52,8 +45,6 @@ test_that("files and tables have an id, too", {
   DBI::dbWriteTable(connection, "d", d)
   source <- dp_source(connection, "d", levels = declared, chunk = 300, id = "person")
   expect_same_as_in_memory(source)
-  expect_error(dp_source(connection, "d", levels = declared, push = TRUE, id = "person"), "leave out `push`",
-               class = "dpsosp_error_argument")
 })
 
 # A source of these chunks.
@@ -253,6 +244,7 @@ test_that("an error shows neither ids nor how many rows there are, wherever they
   shown(dp_source(in_chunks(d, 500), id = d$person))
   shown(dp_source(d, id = "person"))
   shown(dp_oracle(source, d$a, budget = dp_budget(mu = 1), radius = 2))
+  shown(do.call(dp_source, list(in_chunks(d, 500), id = d$person)))
 })
 
 test_that("a source of persons prints nothing that follows from the number of their rows", {
@@ -263,6 +255,20 @@ test_that("a source of persons prints nothing that follows from the number of th
   utils::write.csv(d, whole, row.names = FALSE)
   printed <- lapply(list(files, whole), function(x) capture.output(print(dp_source(x, id = "person"))))
   expect_identical(printed[[1]], printed[[2]])
+})
+
+test_that("the call in an error of a source or of shards holds no data", {
+  holds_none <- function(expr) {
+    error <- tryCatch(expr, dpsosp_error = identity)
+    expect_s3_class(error, "dpsosp_error")
+    expect_lt(nchar(paste(deparse(conditionCall(error)), collapse = "")), 60)
+  }
+  for (name in c("id", "levels", "types", "n", "other")) {
+    wrong <- stats::setNames(list(d), name)
+    holds_none(do.call(dp_source, c(list(in_chunks(d, 500)), wrong)))
+    holds_none(do.call(dp_shards, c(list(function() d), wrong)))
+  }
+  holds_none(do.call(dp_source, list(d)))
 })
 
 test_that("intervals of a source's persons are those in memory", {

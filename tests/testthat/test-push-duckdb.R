@@ -116,3 +116,13 @@ test_that("DuckDB sums over Parquet files", {
   expect_length(grep("^SELECT \\* FROM", statements), 0)
   expect_equal(coef(pushed), coef(fit(d)), tolerance = 2e-5)
 })
+
+test_that("DuckDB takes the sums of persons", {
+  connection <- duckdb_connection()
+  expect_person_sums(connection, person_cases["margin"])
+  expect_persons_bounded(connection, person_cases["margin"], sizes = 1, by = 3)
+  expect_tilted_persons_bounded(connection)
+  expect_person_fits(connection, long_size(names(person_fits), c("ridge", "found", "weighed")))
+  cut <- DBI::dbGetQuery(connection, "SELECT (-7) // 2 AS a, 7 // 2 AS b")
+  expect_equal(unlist(cut, use.names = FALSE), c(-3, 3))
+})

@@ -76,6 +76,12 @@ test_that("PostgreSQL takes the sums of every fit, of columns of any type, in a 
                    shift = 9, formula = y ~ a + b + f + offset(o), weights = quote(w))
   }
 
+  expect_person_sums(connection, person_cases["margin"])
+  expect_persons_bounded(connection, person_cases["margin"], sizes = 1)
+  expect_tilted_persons_bounded(connection)
+  expect_person_fits(connection, long_size(names(person_fits), c("ridge", "found", "weighed")))
+  expect_person_ids(connection)
+
   # A database with a wrong EXP returns wrong sums, but not larger ones: all slopes are at their bound.
   DBI::dbExecute(connection, "CREATE SCHEMA wrong")
   DBI::dbExecute(connection, paste("CREATE FUNCTION wrong.exp(double precision) RETURNS double precision AS",

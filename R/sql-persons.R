@@ -1,0 +1,33 @@
+# Persons of a table whose database computes the sums (proofs: push-down-persons). Rows are not fetched then, and no
+# statement tells their number; R/sql-rows.R has their shares. A list of persons has
+#   key   the id of a record's person, an expression; NULL where the record is of nobody, and not used
+#   n     number of persons, public
+#   most  of a fit: the largest number of a person's records that are used
+
+# value: an expression of the id as chunks read it; known: its column in the schema.
+new_push_persons <- function(push, id, value, known, call) {
+  kind <- switch(column_kind(known), numeric = "number", character = , factor = "text")
+  if (is.null(kind) || !is.null(time_of(known)) || !has_kind(push, id, kind)) {
+    abort("argument", "With `push` the `id` must be a column of numbers or text, which \"", id, "\" is not there: ",
+          push_advice, call = call)
+  }
+  type <- push$types[[id]]
+  dialect <- push$dialect
+  key <- if (kind == "number") finite(dialect, dialect$double(value, type))
+         else text_key(push, if (is.na(type)) value else dialect$text(value, type), levels(known))
+  list(key = key)
+}
+
+# Ids are the same if their bytes are, whatever the column's collation says.
+text_key <- function(push, text, levels) {
+  text <- push$dialect$bytes(text)
+  if (is.null(levels)) return(text)
+  known <- toString(DBI::dbQuoteString(push$connection, enc2utf8(levels)))
+  sprintf("CASE WHEN %1$s IN (%2$s) THEN %1$s END", text, known)
+}
+
+count_ids <- function(push) {
+  sql <- sprintf("SELECT COUNT(DISTINCT p.id) AS n FROM (SELECT %s AS id FROM %s AS t %s) AS p", push$persons$key,
+                 push$from, push$dialect$fence)
+  as.double(DBI::dbGetQuery(push$connection, sql)[[1]])
+}
