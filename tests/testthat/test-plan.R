@@ -343,3 +343,18 @@ test_that("a plan is printed and drawn", {
   expect_s3_class(picture, "ggplot")
   expect_identical(unique(picture$data$what), c("excess loss", "median width, times the non-private"))
 })
+
+test_that("a plan of too few records for columns says that it does not know the noise of the level", {
+  for (loss in c("squared", "huber", "poisson")) {
+    level <- if (loss == "poisson") 2
+    wrong <- function(pattern, ...) {
+      expect_error(dp_plan(1000, ..., eps = 1, loss = loss, level = level), pattern, class = "dpsosp_error_argument")
+    }
+    few <- dp_plan(10, numeric = 1, eps = 1, loss = loss, level = level)
+    expect_equal(few$excess, few$constant + 1 / 20)
+    expect_output(print(few), "at least")
+    wrong("Without columns")
+    wrong("`method` must be", numeric = 1, method = NULL)
+    wrong("`effect`", numeric = 1, effect = 1e300)
+  }
+})
