@@ -195,7 +195,7 @@ ridge_variance_of_iterates <- function(run, matrix, kappa) {
 plan_count_factor <- 1.3
 
 residual_excess <- function(s) {
-  if (is_level_only(s)) return(constant_excess(s))
+  if (is_level_only(s)) return(constant_excess(s) + 1 / (2 * s$n)) # and the noise of the level, in its unknown range
   gradients <- residual_shares(s)$gradients * s$rho
   clip <- clip_over_scale(s, relative_noise(s, gradients))
   if (is_count(s)) clip <- max(clip, s$event)

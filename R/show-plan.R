@@ -129,7 +129,7 @@ plan_grid <- function(x) {
     data.frame(eps = eps, what = what, value = vapply(settings, f, 0), floor = floor, ceiling = ceiling, here = here)
   }
   first <- if (is.na(x$excess)) panel("target", plan_target, x$target) else
-    panel("excess loss", plan_excess, x$excess, x$sampling, x$constant)
+    panel("excess loss", plan_excess, x$excess, x$sampling, if (x$constant > 0) x$constant else NA_real_)
   if (is.null(x$intervals)) return(first)
   rbind(first, panel("median width, times the non-private", function(s) stats::median(interval_ratios(s)),
                      stats::median(x$intervals$ratio), 1))

@@ -61,13 +61,13 @@
 #'   coin; `NULL` is 0.14, which is typical.
 #' @param shares Fractions of the levels of each factor, a list of vectors that each sum to 1, in the order of the
 #'   factors; `NULL`: all levels are equally frequent.
-#' @param effect Root mean square of the slopes of mapped columns, positive; `NULL` is 0.7.
+#' @param effect Root mean square of the slopes of mapped columns, from 1e-6 to 1e6; `NULL` is 0.7.
 #' @param want A goal: `list(width = 2)`, the median ratio of the intervals' widths, above 1; or `list(target = 0.01)`,
 #'   positive. `NULL`: none.
 #' @param loss `"logistic"`; `"squared"` or `"huber"`, for [loss_squared()] and [loss_huber()] with declared bounds and
 #'   `effect` in residual standard deviations; or `"poisson"`, for [loss_poisson()], with `effect` on the scale of the
 #'   logarithm. But for `"logistic"` there is no `curvature`, `inference` or `want`.
-#' @param level For counts their mean, positive.
+#' @param level For counts their mean, from 1e-6 to 1e9.
 #' @param x A plan.
 #' @param object A plan.
 #' @param digits Number of significant digits.
@@ -76,6 +76,7 @@
 #'   * `n`, `eps`, `delta`, `mu`, `method`, `d` (number of coefficients), `radius`;
 #'   * `noise`: \eqn{\nu}{nu};
 #'   * `excess`: the expected excess loss, or `NA`; `sampling`: the part of it that remains without privacy;
+#'     `level_only`: is `excess` a lower bound, because a fit of so few numbers or counts uses no columns?
 #'     `constant`: the excess loss of the best constant prediction, `curvature` / 2 times the variance of the log-odds.
 #'     In nats per record, for squared error in residual variances;
 #'   * `target`: a gradient norm, on the scale of the fit's certificate (of mapped rows, or of its geometry, see
@@ -116,7 +117,8 @@ dp_plan <- function(n, numeric = 0, levels = NULL, formula = NULL, schema = NULL
     delta = if (!is.null(delta)) check_delta(delta, call), method = NULL, inference = inference,
     loss = loss,
     curvature = if (residual) 1 else check_number(curvature %||% typical$curvature, "curvature", 0, call = call),
-    effect = check_number(effect %||% typical$effect, "effect", 0, call = call) * sqrt(level), event = 1 / sqrt(level)
+    effect = check_number(effect %||% typical$effect, "effect", 1e-6, 1e6, open = FALSE, call = call) * sqrt(level),
+    event = 1 / sqrt(level)
   )
   if (!residual && plan$curvature > 0.25) {
     abort("argument", "`curvature` must be at most 0.25, that of a fair coin.", call = call)
@@ -134,7 +136,7 @@ plan_losses <- list(logistic = function() loss_logistic(), squared = function() 
 
 # The mean count, whose square root is the standard deviation of a count: residuals are in units of this one.
 check_plan_level <- function(level, loss, call) {
-  if (has_counts(loss)) return(check_number(level, "level", 0, call = call))
+  if (has_counts(loss)) return(check_number(level, "level", 1e-6, 1e9, open = FALSE, call = call))
   if (is.null(level)) return(1)
   abort("argument", "`level` is the mean of counts, for `loss = \"poisson\"` only.", call = call)
 }
@@ -142,7 +144,7 @@ check_plan_level <- function(level, loss, call) {
 check_residual_plan <- function(loss, inference, method, want, curvature, call) {
   refuse <- function(...) abort("argument", "With `loss = \"", loss, "\"` ", ..., call = call)
   if (inference) refuse("there is no plan of intervals: leave out `inference`.")
-  if (!method %in% c("auto", methods_with("unbounded"))) {
+  if (!isTRUE(method %in% c("auto", methods_with("unbounded")))) {
     refuse("`method` must be \"auto\" or ", quote_all(methods_with("unbounded")), ".")
   }
   if (!is.null(want)) refuse("there is no target and no interval: leave out `want`.")
@@ -210,6 +212,10 @@ plan_method <- function(method, plan, call) {
   if (plan$frame$dim > auto_columns) {
     abort("argument", "Plans are for at most ", auto_columns, " coefficients, not ", plan$frame$dim, ".", call = call)
   }
+  if (columns == 0L && has_residuals(plan$loss)) {
+    abort("argument", "Without columns a fit by the ", plan$loss$name, " loss is a level alone, which has no plan.",
+          call = call)
+  }
   if (method == "auto") return(if (columns == 0L) "newton" else "newton-ridge")
   if (plan$inference && !method %in% plan_intervals_of) {
     abort("argument", "Plans of intervals are for the methods ", quote_all(plan_intervals_of), ": leave out `method`, ",
@@ -248,7 +254,8 @@ new_plan <- function(plan, want) {
     delta = s$delta, mu = mu, method = plan$method, d = s$dim, radius = plan$frame$radius,
     noise = if (residual) planned_sd(s, "residual gradient", mu^2 / 2, clip = 1) else
       planned_sd(s, "gradient", mu^2 / 2, planned_oracle(s)), excess = plan_excess(s),
-    sampling = sampling_excess(s), constant = constant_excess(s), target = alpha,
+    sampling = sampling_excess(s), constant = constant_excess(s), level_only = residual && is_level_only(s),
+    target = alpha,
     trivial = alpha >= .Call(ffi_oracle_facts, s$oracle)$lipschitz,
     bound = if (residual) NA_real_ else
       required_rows("opt-ls", second$eps_g, second$eps_h, s$dim, s$asked$eps, s$delta),
@@ -296,8 +303,8 @@ print.dp_plan <- function(x, digits = 2, ...) {
   line("noise", number(x$noise), " in each coordinate of a gradient that takes the whole budget",
        if (is.na(x$target)) ", with residuals clipped at one standard deviation")
   if (!is.na(x$excess)) {
-    line("excess loss", "about ", number(x$excess), " (sampling alone ", number(x$sampling), ", a constant prediction ",
-         number(x$constant), ")")
+    line("excess loss", if (x$level_only) "at least " else "about ", number(x$excess), " (sampling alone ",
+         number(x$sampling), ", a constant prediction ", number(x$constant), ")")
   }
   if (!is.na(x$target)) line("target", if (x$trivial) "nothing can be certified: every point meets ", number(x$target),
        if (!x$trivial) " can be certified", "; the worst-case bound of the papers is n = ", format(x$bound, digits = 2))

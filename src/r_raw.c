@@ -6,7 +6,6 @@
 #include "r_data.h"
 
 #include <R_ext/Memory.h>
-#include <string.h>
 
 /* columns: a list of doubles of one length. */
 static struct raw arg_columns(SEXP columns) {
@@ -18,11 +17,15 @@ static struct raw arg_columns(SEXP columns) {
 }
 
 /* persons: NULL, or list(code, n, most) of the columns' records. */
+static void set_shares(SEXP persons, size_t n, double *share) {
+  struct persons who = arg_persons(persons, n);
+  glue_check(data_shares(n, who.code, who.n, who.most, NULL, share));
+}
+
 static const double *arg_shares(SEXP persons, size_t n) {
   if (persons == R_NilValue) return NULL;
   double *share = (double *)R_alloc(n, sizeof *share);
-  struct persons who = arg_persons(persons, n);
-  glue_check(data_shares(n, who.code, who.n, who.most, NULL, share));
+  set_shares(persons, n, share);
   return share;
 }
 
@@ -30,8 +33,7 @@ static const double *arg_shares(SEXP persons, size_t n) {
 SEXP ffi_person_shares(SEXP persons) {
   R_xlen_t n = XLENGTH(arg_element(persons, "code"));
   SEXP out = PROTECT(Rf_allocVector(REALSXP, n));
-  const double *share = arg_shares(persons, (size_t)n);
-  if (n > 0) memcpy(REAL(out), share, (size_t)n * sizeof *share);
+  set_shares(persons, (size_t)n, REAL(out));
   UNPROTECT(1);
   return out;
 }

@@ -33,6 +33,24 @@ void test_barrier_fresh(void) {
   forked();
 }
 
+/* No column of C is longer than factor_column(), and a row of B is as long as factor_row(). */
+static void longest_column(void) {
+  for (enum factor factor = FACTOR_SQUARE_ROOT; factor <= FACTOR_INDEPENDENT; factor++) {
+    for (size_t leaves = 1; leaves <= 70; leaves++) {
+      double longest = 0, row = 0;
+      for (size_t j = 0; j < leaves; j++) {
+        double square = 0, last = factor_decode(factor, leaves - 1, j);
+        for (size_t t = 0; t < leaves; t++) square += factor_encode(factor, t, j) * factor_encode(factor, t, j);
+        longest = fmax(longest, sqrt(square));
+        row += last * last;
+      }
+      CHECK(factor_column(factor, leaves) >= longest);
+      CHECK_NEAR(factor_column(factor, leaves), longest, 1e-11);
+      CHECK_NEAR(factor_row(factor, leaves - 1), sqrt(row), 1e-14);
+    }
+  }
+}
+
 /* B C is the lower triangle of ones; a column of C has the norm that is known in closed form. */
 static void factors(void) {
   enum { MOST = 33 };
@@ -52,6 +70,7 @@ static void factors(void) {
     CHECK_NEAR(factor_column(FACTOR_TREE, leaves), sqrt(levels), 1e-11);
     CHECK_NEAR(factor_column(FACTOR_INDEPENDENT, leaves), 1, 1e-11);
   }
+  longest_column();
 }
 
 /* Whatever is asked: the ledger has one entry, of the cost. */

@@ -50,20 +50,28 @@ double factor_decode(enum factor factor, size_t step, size_t sum) {
   }
 }
 
-static double norm(double (*entry)(enum factor, size_t, size_t), enum factor factor, size_t row, size_t column,
-                   size_t leaves, int down) {
-  double square = 0;
-  for (size_t k = 0; k < leaves; k++) {
-    double x = down ? entry(factor, k, column) : entry(factor, row, k);
-    square += x * x;
+/* The norm of the first coefficients of the square root: of C's first column, and of a row of B. */
+static double root_norm(size_t coefficients) {
+  double square = 0, c = 1;
+  for (size_t k = 0; k < coefficients; k++) {
+    square += c * c;
+    c *= (2 * (double)k + 1) / (2 * (double)k + 2);
   }
   return sqrt(square);
 }
 
+/* The first column is the longest one: the others of a Toeplitz matrix are its upper part, the first leaf of a tree is
+ * in floor(log2 leaves) + 1 nodes, and without a factor all columns have one entry. */
 double factor_column(enum factor factor, size_t leaves) {
-  double most = 0;
-  for (size_t leaf = 0; leaf < leaves; leaf++) most = fmax(most, norm(factor_encode, factor, 0, leaf, leaves, 1));
-  return most * (1 + 0x1p-40);
+  double square = 0;
+  if (factor == FACTOR_SQUARE_ROOT) return root_norm(leaves) * (1 + 0x1p-40);
+  for (size_t k = 0; k < leaves; k++) square += factor_encode(factor, k, 0) * factor_encode(factor, k, 0);
+  return sqrt(square) * (1 + 0x1p-40);
 }
 
-double factor_row(enum factor factor, size_t step) { return norm(factor_decode, factor, step, 0, step + 1, 0); }
+double factor_row(enum factor factor, size_t step) {
+  double square = 0;
+  if (factor == FACTOR_SQUARE_ROOT) return root_norm(step + 1);
+  for (size_t k = 0; k <= step; k++) square += factor_decode(factor, step, k) * factor_decode(factor, step, k);
+  return sqrt(square);
+}

@@ -295,9 +295,9 @@ static int walk_on_model(struct run *r) {
   memset(v, 0, dim * sizeof *v);
   memset(diagonal, 0, dim * sizeof *diagonal);
   penalty_add_diagonal(f->penalty, dim, r->w, diagonal);
-  for (size_t step = 0; step <= r->epoch.products; step++) {
+  for (size_t i = 0; i <= r->epoch.products; i++) {
     memcpy(slope, r->gradient, dim * sizeof *slope);
-    if (step > 0) {
+    if (i > 0) {
       int status = epoch_product(f->oracle, v, product, &sd);
       if (status == BASE_OK) status = note(r, "hessian product", la_norm(dim, product), sd);
       if (status != BASE_OK) return status;

@@ -163,7 +163,7 @@ test_that("the excess of squared error agrees with fits, and falls in n and eps"
   expect_gt(plan(5000, 1)$excess, plan(10000, 1)$excess)
   expect_gt(plan(5000, 1)$excess, plan(5000, 2)$excess)
   expect_equal(plan(5000, 1)$constant, 5 * 0.15 / 2)
-  expect_equal(plan(200, 0.1)$excess, plan(200, 0.1)$constant) # the level alone
+  expect_equal(plan(200, 0.1)$excess, plan(200, 0.1)$constant + 1 / 400) # the level alone
   expect_equal(plan(1e9, 10)$excess, 6 / 2e9, tolerance = 0.1)
   expect_output(print(plan(5000, 1)), "excess loss")
   wrong <- list(list(inference = TRUE), list(method = "newton"), list(want = list(target = 1)), list(curvature = 0.2))
@@ -191,7 +191,7 @@ test_that("the excess of counts agrees with fits, in nats per record, and huber'
   expect_lt(abs(log(plan(10000, 1)$excess / seen)), 0.5)
   expect_equal(plan(5000, 1)$constant, 2 * 0.4^2 * 5 * 0.15 / 2)
   expect_gt(plan(5000, 1)$excess, plan(10000, 1)$excess)
-  expect_equal(plan(1000, 0.1)$excess, plan(1000, 0.1)$constant) # the level alone
+  expect_equal(plan(1000, 0.1)$excess, plan(1000, 0.1)$constant + 1 / 2000) # the level alone
   numbers <- function(loss) dp_plan(20000, numeric = 5, eps = 1, effect = 1, loss = loss)$excess
   expect_lt(abs(log(numbers("huber") / numbers("squared"))), 0.3)
   expect_error(dp_plan(5000, numeric = 5, eps = 1, loss = "poisson"), "`level`", class = "dpsosp_error_argument")
@@ -348,4 +348,19 @@ test_that("a plan is printed and drawn", {
   picture <- ggplot2::autoplot(plan)
   expect_s3_class(picture, "ggplot")
   expect_identical(unique(picture$data$what), c("excess loss", "median width, times the non-private"))
+})
+
+test_that("a plan of too few records for columns says that it does not know the noise of the level", {
+  for (loss in c("squared", "huber", "poisson")) {
+    level <- if (loss == "poisson") 2
+    wrong <- function(pattern, ...) {
+      expect_error(dp_plan(1000, ..., eps = 1, loss = loss, level = level), pattern, class = "dpsosp_error_argument")
+    }
+    few <- dp_plan(10, numeric = 1, eps = 1, loss = loss, level = level)
+    expect_equal(few$excess, few$constant + 1 / 20)
+    expect_output(print(few), "at least")
+    wrong("Without columns")
+    wrong("`method` must be", numeric = 1, method = NULL)
+    wrong("`effect`", numeric = 1, effect = 1e300)
+  }
 })
