@@ -201,8 +201,7 @@
 #' @param geometry How columns are centred and scaled, see the section Geometry: `"private"`, `"none"`, from
 #'   [geometry_public()], or `NULL`: `"private"` or `"none"`, by the rule of that section.
 #' @param inference `"sandwich"` or `"model"`: standard errors and intervals of that type, see [dp_inference()]. They
-#'   take three quarters of the budget; the method, by default `"newton"` (for squared error and counts
-#'   `"newton-ridge"`), has the rest. `"none"`: no intervals.
+#'   take three quarters of the budget; the method has the rest. `"none"`: no intervals.
 #' @param certificate `"own"`: the method's own certificate only. `"population"`: 15 percent of the records, chosen by
 #'   their row numbers, are kept out of the fit, and [dp_certify()] uses them to certify the solution for the
 #'   population. Both parts have the same `eps` and `delta`, which do not add, because no record is in both. The

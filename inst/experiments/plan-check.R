@@ -2,10 +2,11 @@
 # effect and curvature are given to the plan.
 #   Rscript plan-check.R RESULTS.csv [SEEDS]
 # SEEDS (36) populations and data sets for each setting, and for each of these a fit by "newton", one by "newton-ridge"
-# and one with intervals ("sandwich"): excess loss, target and, for intervals, the median width of the slopes' intervals
-# over the non-private width for that population. Then: Rscript plan-check.R --summary RESULTS.csv [SUMMARY.csv] prints
-# the ratio of the plan's numbers to the means of fits, by setting. SUMMARY.csv has the quantiles of these ratios, the
-# number within 25 % of one, and the median standard error of the means.
+# and one by the latter with intervals ("sandwich"): excess loss, target and, for intervals, the median width of the
+# slopes' intervals over the non-private width for that population. Then:
+#   Rscript plan-check.R --summary RESULTS.csv [SUMMARY.csv]
+# prints the ratio of the plan's numbers to the means of fits, by setting. SUMMARY.csv has the quantiles of these
+# ratios, the number within 25 % of one, and the median standard error of the means.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)
@@ -27,6 +28,8 @@ settings <- data.frame(
   effect = rep(c(0.5, 1), 10), rare = rep(c(0.5, 0.2, 0.35, 0.5), 5)
 )
 
+method_of <- function(kind) if (kind == "intervals") "newton-ridge" else kind
+
 run <- function(path, seeds) {
   out <- results_file(path, c("setting", "kind", "seed"))
   kinds <- c("newton", "newton-ridge", "intervals")
@@ -38,7 +41,7 @@ run <- function(path, seeds) {
     population <- do.call(plan_population, c(designs[[at$design]], effect = at$effect, rare = at$rare))
     with_intervals <- kind == "intervals"
     fit <- suppressWarnings(suppressMessages(dp_sosp(
-      y ~ ., population$draw(at$n), eps = at$eps, method = if (with_intervals) "newton" else kind, progress = FALSE,
+      y ~ ., population$draw(at$n), eps = at$eps, method = method_of(kind), progress = FALSE,
       inference = if (with_intervals) "sandwich" else "none", noise = "reproducible",
       bounds = if (designs[[at$design]]$numeric > 0) plan_bounds(designs[[at$design]]$numeric) else "private"
     )))
@@ -60,7 +63,7 @@ widths <- function(fit, population, n) {
 plan_of <- function(at) {
   design <- designs[[at$design]]
   dp_plan(at$n, design$numeric, if (length(design$shares) > 0) lengths(design$shares), eps = at$eps,
-          method = if (at$kind == "intervals") "newton" else at$kind, inference = at$kind == "intervals",
+          method = method_of(at$kind), inference = at$kind == "intervals",
           variance = design$variance, shares = design$shares, curvature = at$curvature, effect = at$effect)
 }
 
