@@ -166,6 +166,9 @@ refuse_linked <- function(job) {
   if (!job$method$family$pushed(job$control)) {
     paste0("The method \"", job$method$name, "\" asks for sums that a database does not compute, and no rows of ",
            if (job$shards) "these shards" else "persons", " are fetched.")
+  } else if ((job$control$candidates %||% 0) > max_candidates) {
+    paste0("`candidates` is ", job$control$candidates, ": a database compares at most ", max_candidates,
+           " candidates of a search, and no rows of ", if (job$shards) "these shards" else "persons", " are fetched.")
   }
 }
 

@@ -28,7 +28,7 @@ sql_sum <- function(plan, what) {
 
 sum_text <- function(plan, what, weights) {
   codes <- paste0("k", seq_along(plan$k), recycle0 = TRUE)
-  number <- if (is.null(plan$persons)) "COUNT(*)" else "SUM(mark)"
+  number <- if (is.null(plan$persons)) "COUNT(*)" else "COUNT(CASE WHEN mark = 1 THEN 1 END)" # of no rows zero
   items <- c(codes, sprintf("CAST(%s AS %s)", number, plan$dialect$float),
              vapply(summed_terms(plan, what, weights), plan$dialect$total, ""))
   layers <- named_layers(plan, sum_layers(plan, what, weights, if (is.null(plan$table)) row_layers(plan)))
@@ -263,7 +263,7 @@ read_sum <- function(plan, what, weights, rows) {
 # Is this the number of persons with records? Others have none, and n counts them.
 known_persons <- function(persons, marks) {
   if (is.null(persons)) marks
-  else if (is.na(marks) || marks > persons$n) -1
+  else if (marks > persons$n) -1
   else persons$n
 }
 

@@ -183,6 +183,17 @@ test_that("other persons than were counted end a fit, other records do not", {
   }
 })
 
+test_that("persons who all have no records are null records, as some are", {
+  connection <- sqlite_connection()
+  source <- person_table(connection = connection, n = 250)
+  DBI::dbExecute(connection, "DELETE FROM people")
+  for (formula in list(y ~ a, y ~ a + class)) {
+    for (bounds in list(bounds_ab["a"], "private")) {
+      expect_identical(nobs(persons_fit(source, formula, bounds = bounds, id = NULL)), 250L)
+    }
+  }
+})
+
 test_that("what a database does not compute is refused before a charge, as no rows are fetched", {
   source <- person_table()
   budget <- dp_budget(eps = 1, delta = 1e-5)
@@ -191,6 +202,8 @@ test_that("what a database does not compute is refused before a charge, as no ro
   }
   refused("no rows of persons are fetched", y ~ a, bounds = bounds_ab["a"], method = "outpert")
   refused("no rows of persons are fetched", y ~ a, bounds = bounds_ab["a"], method = "agd")
+  refused("compares at most 100 candidates of a search, and no rows of persons", y ~ a, bounds = bounds_ab["a"],
+          method = "blgd", control = control_line_search(candidates = 101, ratio = 0.99))
   refused("draws batches", y ~ a, bounds = bounds_ab["a"], method = "sgd", class = "dpsosp_error_persons")
   refused("in a random order", y ~ a, bounds = bounds_ab["a"], method = "spider", class = "dpsosp_error_persons")
   refused("does not go with `model`", y ~ a, model = model_mlp(3), class = "dpsosp_error_persons")
