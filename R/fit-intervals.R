@@ -3,11 +3,13 @@
 no_errors <- paste("This fit has no intervals: `inference = \"sandwich\"` adds them when fitting, `dp_inference()`",
                    "later.")
 
+has_shortened <- function(fit) !is.null(fit$geometry) && !fit$geometry$weighted
+
 # What to do about a fit without intervals, or why it can have none.
 no_intervals <- function(fit) {
   refusal <- tryCatch({
     check_one_output(fit$loss, "Intervals are", NULL)
-    check_inferable(fit$loss, fit$penalty, fit$design, NULL, by_residuals(fit))
+    check_inferable(fit$loss, fit$penalty, fit$design, NULL, by_residuals(fit), shortened = has_shortened(fit))
     NULL
   }, dpsosp_error = conditionMessage)
   if (is.null(refusal)) no_errors else paste("This fit has no intervals, and can have none.", refusal)
@@ -212,12 +214,13 @@ chosen_coefficients <- function(parm, names, call) {
 #' (`vignette("intervals")`). Levels with few records make small eigenvalues and `NA`: merge them first.
 #'
 #' # Predictions
-#' Unbiased coefficients are not the best for prediction. `predict()` uses coefficients that are shrunk by their
-#' covariance, at no cost, where the fit itself paid for its intervals; after `dp_inference()`, and for fits by
-#' residuals, it uses those of the fit's method. [predict()][dp_sosp-methods] has intervals, too.
+#' Unbiased coefficients are not the best for prediction. `predict()` uses those of the fit's method, in a geometry and
+#' for fits by residuals and after `dp_inference()`; else, where the fit itself paid for its intervals, coefficients
+#' that are shrunk by their covariance, at no cost. [predict()][dp_sosp-methods] has intervals, too.
 #'
-#' @param fit A fit from [dp_sosp()], by any method, with a convex loss whose second derivative does not jump and
-#'   without a penalty, or a fit of counts by residuals. Its solution is public; the releases at the solution are
+#' @param fit A fit from [dp_sosp()] with a convex loss whose second derivative does not jump and without a penalty, or
+#'   a fit of counts by residuals. In a geometry it must be by `"newton-ridge"`: other methods shorten long rows there, and
+#'   one Newton step from their solution does not reach the minimiser for the rows as they are. Its solution is public; the releases at the solution are
 #'   charged anew.
 #' @param data The data of the fit, or other records with the same columns: a data frame, a source ([dp_source()]), or
 #'   for a fit to a matrix the matrix. For a fit by residuals no source.
@@ -273,7 +276,7 @@ dp_inference <- function(fit, data, eps = NULL, delta = NULL, type = c("sandwich
   }
   check_one_output(fit$loss, "Intervals are", call)
   type <- check_choice(type, inference_types, "type", call)
-  check_inferable(fit$loss, fit$penalty, fit$design, call, by_residuals(fit), type)
+  check_inferable(fit$loss, fit$penalty, fit$design, call, by_residuals(fit), type, has_shortened(fit))
   claim <- again_claim(fit, data, list(y = y, weights = weights, offset = offset), check_noise(noise, call),
                        list(eps = eps, delta = delta, budget = budget, label = label), call)
   if (!is.null(claim$once)) refuse_once(call)

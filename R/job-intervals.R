@@ -36,7 +36,10 @@ infer <- function(oracle, design, geometry, solution, type, rho, n) {
   released$longest <- geometry$cap
   known <- if (is.null(geometry)) known_entries(design) else nothing_known(length(point))
   step <- one_step(released, design, known, step_prior * coefficient_unit(design, geometry))
-  c(list(type = type, released = released), step_intervals(step, design, geometry))
+  found <- c(list(type = type, released = released), step_intervals(step, design, geometry))
+  # The posterior mean of a path in the geometry predicts better than a Newton step.
+  if (!is.null(geometry)) found$predictor <- solution
+  found
 }
 
 # The coefficient of the core that is one for a column: in [-1, 1], or with a standard deviation of one.
@@ -74,7 +77,9 @@ has_intervals <- function(loss, penalty, residual = FALSE) {
 }
 
 # Checks a problem. residual: is it fitted by residuals?
-check_inferable <- function(loss, penalty, design, call, residual = FALSE, type = "sandwich") {
+# shortened: does the method shorten long rows, as all but those with weighted rows do in a geometry? Its solution is
+# the minimiser for other rows, and how far one Newton step from there misses does not vanish with n.
+check_inferable <- function(loss, penalty, design, call, residual = FALSE, type = "sandwich", shortened = FALSE) {
   refuse <- function(...) abort("argument", "Intervals ", ..., call = call, class = "dpsosp_error_inference")
   if (!is_convex(loss, penalty_none())) {
     refuse("are for convex losses: a step from a point of the ", loss$name, " loss leads to no minimiser of it.")
@@ -94,6 +99,10 @@ check_inferable <- function(loss, penalty, design, call, residual = FALSE, type 
   }
   if (has_smooths(design)) {
     refuse("do not go with smooth terms: they are about the minimiser without a prior, which smooths need.")
+  }
+  if (shortened && columns_of(list(design = design)) > 0L) {
+    refuse("of a fit in a geometry need the method \"newton-ridge\", as others shorten long rows there: take it, or ",
+           "`geometry = \"none\"`.")
   }
   check_matrix_size(design_dim(design), "A covariance", call)
 }

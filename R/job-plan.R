@@ -30,7 +30,7 @@ plan_frame <- function(design, shares, variance) {
 
 # Expected excess loss of the fit; NA for a method without a formula.
 plan_excess <- function(s) {
-  if (s$inference != "none") return(one_step_excess(s))
+  if (s$inference != "none" && is.null(s$geometry)) return(one_step_excess(s))
   if (takes_residuals(s$method)) return(residual_excess(s))
   formula <- list(newton = newton_excess, "newton-ridge" = ridge_excess)[[s$method$name]]
   if (is.null(formula)) NA_real_ else formula(s)

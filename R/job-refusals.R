@@ -242,7 +242,8 @@ check_requirements <- function(job) {
   job$method$family$check_problem(job)
   check_matrices(job)
   if (job$inference != "none") {
-    check_inferable(job$loss, job$penalty, job$design, job$call, takes_residuals(job$method), job$inference)
+    check_inferable(job$loss, job$penalty, job$design, job$call, takes_residuals(job$method), job$inference,
+                    !identical(job$moments, "none") && is.null(job$method$family$weighted))
   }
 }
 

@@ -349,7 +349,7 @@ room <- function(plan) {
 
 # The length that the vector is multiplied by; the slope of the row's loss; weight times length, at most bound / slope
 # or, where a slope has no bound, the cap. A damped row has the weight (cap / length)^2 beyond the cap; as a multiple of
-# 2^-53, so that no square underflows (proofs: damped-rows).
+# 2^-52, so that no square underflows (proofs: damped-rows).
 weighted_items <- function(plan, names) {
   if (!is_weighted(plan)) return(NULL)
   number <- plan$dialect$number

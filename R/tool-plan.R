@@ -41,7 +41,7 @@
 #'     H^-1 (H / n + s_g^2 I + s_H^2 (tr(M) I + M) / 2) H^-1}
 #'   divided by that without privacy, \eqn{H^{-1} / n}{H^-1 / n}, in the coordinates of the fit's geometry for
 #'   `"newton-ridge"`, of the mapped rows for `"newton"`; `ratio` is the square root. Target and excess loss are
-#'   then those of such a fit, whose method has a quarter of the budget, and of its shrunk predictions
+#'   then those of such a fit, whose method has a quarter of the budget, and of its predictions
 #'   ([dp_inference()]). Up to six times the non-private width, plans and simulated fits agree within 25 percent
 #'   (`inst/experiments/plan-check.R`); beyond that, the plan is too small, and its print says "at least".
 #'

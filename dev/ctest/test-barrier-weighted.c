@@ -180,7 +180,7 @@ static struct pair random_pair(enum oracle_neighbours neighbours, int intercept)
 
 static void random_pairs(enum oracle_neighbours neighbours, enum quantity q, int intercept) {
   double worst = 0;
-  for (int i = 0; i < ctest_size(1500, 100); i++) {
+  for (int i = 0; i < ctest_size(1500, 300); i++) {
     struct pair p = random_pair(neighbours, intercept);
     if (q >= DAMPED_GRADIENT) p.tilt = 0;
     if (p.tilt == 0 && i % 2) p.loss = "sigmoid";

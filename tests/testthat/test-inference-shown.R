@@ -138,14 +138,15 @@ test_that("a fit that can have no intervals says so in place of how to add them"
     tryCatch(confint(fit), dpsosp_error_absent = conditionMessage)
   }
   bounds <- frame_bounds["b"]
-  expect_match(advice(y ~ b, problem, bounds = bounds), "`inference = \"sandwich\"` adds them")
+  expect_match(advice(y ~ b, problem, bounds = bounds, method = "newton-ridge"), "`inference = \"sandwich\"` adds them")
   for (text in c(
     advice(a ~ b, problem, bounds = bounds, loss = loss_huber(c(10, 30)), method = "gd"),
     advice(y ~ b, problem, bounds = bounds, loss = "huber_svm", method = "gd"),
     advice(y ~ b, problem, bounds = bounds, loss = "sigmoid"),
-    advice(y ~ b, problem, bounds = bounds, penalty = penalty_ridge(0.1))
+    advice(y ~ b, problem, bounds = bounds, penalty = penalty_ridge(0.1)),
+    advice(y ~ b, problem, bounds = bounds)
   )) {
-    expect_match(text, "no intervals, and can have none\\. Intervals (are for|need|are about) ")
+    expect_match(text, "no intervals, and can have none\\. Intervals (are for|need|are about|of a fit in) ")
     expect_no_match(text, "dp_inference|sandwich")
   }
 })
@@ -171,7 +172,7 @@ test_that("arguments are checked", {
     dp_sosp(y ~ b, problem, eps = 1, inference = "both")
   )
   x <- as.matrix(problem["b"])
-  matrix_fit <- quiet_fit(x, problem$y, eps = 1, delta = 1e-7, radius = 2)
+  matrix_fit <- quiet_fit(x, problem$y, eps = 1, delta = 1e-7, radius = 2, method = "newton")
   expect_errors(dp_inference(matrix_fit, x, eps = 1), dp_inference(matrix_fit, cbind(x, x), eps = 1, y = problem$y),
                 dp_inference(matrix_fit, x, eps = 1, y = problem$y[-1]),
                 dp_inference(matrix_fit, x, eps = 1, y = problem$f))

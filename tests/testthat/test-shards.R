@@ -58,7 +58,7 @@ test_that("ranges, a start, moments and intervals come from the shards, too", {
   shards <- dp_shards(frame_shards(n, 2), "one")
   fits <- lapply(list(shards, d), function(data) {
     set.seed(2)
-    quiet_fit(y ~ I(a^2) + b, data, eps = 50, delta = 1e-6, method = "newton", geometry = "private",
+    quiet_fit(y ~ I(a^2) + b, data, eps = 50, delta = 1e-6, method = "newton-ridge",
               inference = "sandwich", noise = "reproducible")
   })
   expect_equal(coef(fits[[1]]), coef(fits[[2]]), tolerance = 1e-8)
