@@ -220,8 +220,8 @@ chosen_coefficients <- function(parm, names, call) {
 #'
 #' @param fit A fit from [dp_sosp()] with a convex loss whose second derivative does not jump and without a penalty, or
 #'   a fit of counts by residuals. In a geometry it must be by `"newton-ridge"`: other methods shorten long rows there,
-#'   and one Newton step from their solution does not reach the minimiser for the rows as they are. Its solution is public; the releases at the solution are
-#'   charged anew.
+#'   and one Newton step from their solution does not reach the minimiser for the rows as they are. Its solution is
+#'   public; the releases at the solution are charged anew.
 #' @param data The data of the fit, or other records with the same columns: a data frame, a source ([dp_source()]), or
 #'   for a fit to a matrix the matrix. For a fit by residuals no source.
 #' @param eps,delta,budget The privacy budget of the intervals, as in [dp_sosp()]. It adds to that of the fit if the

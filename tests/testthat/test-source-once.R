@@ -87,7 +87,7 @@ test_that("what needs another pass is refused before it is opened or charged", {
     dp_source(in_chunks(d, 500), types = declared, once = TRUE),
     dp_source(in_chunks(d, 500), n = 6000, types = declared, once = NA),
     dp_oracle(read_once(), "y", "logistic", budget, 2),
-    dp_inference(quiet_fit(y ~ X1, d, eps = 1, bounds = ranges["X1"]), read_once(), eps = 1)
+    dp_inference(quiet_fit(y ~ X1, d, eps = 1, bounds = ranges["X1"], geometry = "none"), read_once(), eps = 1)
   )
   source <- read_once()
   fit(source, eps = 1, delta = 1e-6)

@@ -125,11 +125,11 @@ test_that("coefficients of a matrix are those of glm() where noise is small, and
 test_that("intervals, certificates and records kept out have them, too", {
   other <- function(ask, has, data) {
     set.seed(2)
-    ask(weighted_fit(has), data, eps = 2, delta = 1e-5, noise = "reproducible")
+    ask(weighted_fit(has, method = "newton-ridge"), data, eps = 2, delta = 1e-5, noise = "reproducible")
   }
   other_matrix <- function(ask, has) {
     set.seed(2)
-    ask(matrix_fit(has), x, eps = 2, delta = 1e-5, noise = "reproducible", y = d$y,
+    ask(matrix_fit(has, method = "newton-ridge"), x, eps = 2, delta = 1e-5, noise = "reproducible", y = d$y,
         weights = if (has[["weights"]]) d$w, offset = if (has[["offset"]]) d$o)
   }
   for (has in given) {
@@ -146,7 +146,7 @@ test_that("intervals, certificates and records kept out have them, too", {
     kept_out <- matrix_fit(has, certificate = "population")
     same_numbers(kept_out, weighted_fit(has, certificate = "population"))
   }
-  expect_error(dp_inference(matrix_fit(given$weights), x, eps = 1, y = d$y), "had `weights`",
+  expect_error(dp_inference(matrix_fit(given$weights, method = "newton"), x, eps = 1, y = d$y), "had `weights`",
                class = "dpsosp_error_argument")
   expect_error(dp_certify(weighted_fit(given$weights), d, eps = 1, delta = 1e-5, weights = d$w), "leave out",
                class = "dpsosp_error_argument")
