@@ -2,7 +2,8 @@
 # effect and curvature are given to the plan.
 #   Rscript plan-check.R RESULTS.csv [SEEDS]
 # SEEDS (36; the results have ten with intervals) populations and data sets for each setting, and for each of these a
-# fit by "newton", one by "newton-ridge" and one by the latter with intervals ("sandwich"): excess loss, target and, for intervals, the median width of the
+# fit by "newton", one by "newton-ridge" and one by the latter with intervals ("sandwich"): excess loss, target and, for
+# intervals, the median width of the
 # slopes' intervals over the non-private width for that population. Then:
 #   Rscript plan-check.R --summary RESULTS.csv [SUMMARY.csv]
 # prints the ratio of the plan's numbers to the means of fits, by setting. SUMMARY.csv has the quantiles of these
