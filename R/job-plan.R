@@ -235,17 +235,15 @@ unsure_level <- function(s, noise) if (s$frame$intercept) noise / s$geometry$con
 # The methods whose intervals have a formula.
 plan_intervals_of <- c("newton-ridge", "newton")
 
-# The coordinates of the releases (damped_geometry()): the oracle in them, E zz' for a row z, the coefficient that is
-# one for a column, and slopes of the size `effect`.
+# The coordinates of the releases (damped_geometry()): the oracle in them, E zz' for a row z, and the coefficient that
+# is one for a column.
 plan_coordinates <- function(s) {
   unit <- coefficient_unit(s$design, s$geometry)
-  of_columns <- s$effect * s$frame$radius
   damped <- damped_geometry(s$geometry, s$loss, s$n, (1 - inference_path) * s$left)
-  if (is.null(damped)) return(list(oracle = s$oracle, second = s$frame$second, unit = unit, size = of_columns))
+  if (is.null(damped)) return(list(oracle = s$oracle, second = s$frame$second, unit = unit))
   oracle <- planned_oracle(s)
   .Call(ffi_oracle_move, oracle, damped)
-  list(oracle = oracle, second = geometry_second(s$frame, damped), unit = unit,
-       size = c(if (s$frame$intercept) 0, of_columns / damped$scale))
+  list(oracle = oracle, second = geometry_second(s$frame, damped), unit = unit)
 }
 
 # Variance of the estimates of a fit with intervals: V = H^-1 (H / n + s_g^2 I + Cov(E v)) H^-1 (R/job-intervals.R),
@@ -263,7 +261,7 @@ one_step_variance <- function(s) {
   matrix_sd <- planned_sd(s, "hessian", s$left * share[["hessian"]], at$oracle)
   noise <- diag(nu^2 / share[["gradient"]], s$dim) +
     matrix_sd^2 / 2 * (diag(sum(diag(step)), s$dim) + step)
-  list(hessian = hessian, hessian_sd = matrix_sd, exact = inverse / s$n, unit = at$unit, size = at$size,
+  list(hessian = hessian, hessian_sd = matrix_sd, exact = inverse / s$n, unit = at$unit,
        variance = inverse / s$n + inverse %*% noise %*% inverse)
 }
 
@@ -274,15 +272,14 @@ interval_ratios <- function(s) {
   if (s$frame$intercept) ratio[-1] else ratio
 }
 
-# Excess loss of the predictor, shrunk by S as in shrink() in R/job-intervals.R.
+# Excess loss of the predictor, shrunk by S as in shrink() in R/job-intervals.R, in the coordinates of the mapped rows.
 one_step_excess <- function(s) {
   v <- one_step_variance(s)
   prior <- (step_prior * v$unit)^2
   kept <- prior * inverse_of(v$variance + diag(prior, s$dim))
   lost <- diag(s$dim) - kept
   noise <- trace_of(kept %*% v$variance, kept %*% v$hessian)
-  lost <- t(t(lost) * v$size)
-  (noise + trace_of(crossprod(lost, v$hessian), lost)) / 2
+  (noise + (s$effect * s$frame$radius)^2 * trace_of(crossprod(lost, v$hessian), lost)) / 2
 }
 
 # ---- the fit that a plan is about ----

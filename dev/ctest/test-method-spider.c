@@ -186,17 +186,23 @@ static void published_walk(void) {
   fixture_close(&f);
 }
 
+/* Records that are all alike; with the ridge that is returned w = 3 is the minimiser. */
+static struct penalty open_alike(struct fixture *f) {
+  enum { ROWS = 2000 };
+  double p = 1 / (1 + exp(-2.7)), *x = base_alloc(ROWS, sizeof *x), *y = base_alloc(ROWS, sizeof *y);
+  for (size_t i = 0; i < ROWS; i++) x[i] = 0.9, y[i] = 1;
+  fixture_open_rows(f, "sigmoid", x, y, ROWS, 1, 0, ORACLE_REPLACE_ONE, 1e9);
+  return (struct penalty){PENALTY_RIDGE, 0.9 * p * (1 - p) / 3, 0, 0};
+}
+
 /* Records that are all alike, at the minimiser: all products are asked for, and the point is kept as it is. */
 static void published_stays(void) {
-  enum { ROWS = 2000 };
   struct fixture f;
   struct opt_result r;
   struct spider_options o = usual;
-  double w[1] = {3}, p = 1 / (1 + exp(-2.7)), *x = base_alloc(ROWS, sizeof *x), *y = base_alloc(ROWS, sizeof *y);
-  const struct penalty ridge = {PENALTY_RIDGE, 0.9 * p * (1 - p) / 3, 0, 0};
-  for (size_t i = 0; i < ROWS; i++) x[i] = 0.9, y[i] = 1;
+  double w[1] = {3};
   o.published = 1;
-  fixture_open_rows(&f, "sigmoid", x, y, ROWS, 1, 0, ORACLE_REPLACE_ONE, 1e9);
+  const struct penalty ridge = open_alike(&f);
   CHECK(spider_run(f.oracle, &ridge, &o, 1e9, w, &r) == BASE_OK);
   CHECK(w[0] == 3 && count_rows(&r, "gradient") == 2);
   CHECK(count_rows(&r, "hessian product") > 0);
@@ -231,18 +237,15 @@ static void drift_leaves(enum factor noise) {
 /* Records that are all alike, at the minimiser, and hardly any noise: the first trial has as many steps as the formula
  * says (proofs: drift), and then the point is kept as it is. */
 static void drift_stays(void) {
-  enum { ROWS = 2000 };
   struct fixture f;
   struct opt_result r;
   struct spider_options o = usual;
-  double w[1] = {3}, p = 1 / (1 + exp(-2.7)), *x = base_alloc(ROWS, sizeof *x), *y = base_alloc(ROWS, sizeof *y);
-  const struct penalty ridge = {PENALTY_RIDGE, 0.9 * p * (1 - p) / 3, 0, 0};
+  double w[1] = {3};
   struct objective objective;
-  for (size_t i = 0; i < ROWS; i++) x[i] = 0.9, y[i] = 1;
   o.escape = ESCAPE_DRIFT;
   o.leaves = 64;
   o.gap = 0.5;
-  fixture_open_rows(&f, "sigmoid", x, y, ROWS, 1, 0, ORACLE_REPLACE_ONE, 1e9);
+  const struct penalty ridge = open_alike(&f);
   objective_init(&objective, f.oracle, &ridge);
   double alpha = spider_default_alpha(f.oracle, &ridge, &o, 1e9, w);
   CHECK(spider_run(f.oracle, &ridge, &o, 1e9, w, &r) == BASE_OK);

@@ -67,3 +67,24 @@ what_is_said <- function(code) {
   shown <- utils::capture.output(withCallingHandlers(code, message = note, warning = note))
   gsub(",", "", c(said, shown))
 }
+
+# Neither the messages and prints of a fit to a source of 201 persons nor the fit tell one of these numbers of rows.
+expect_rows_untold <- function(make, numbers) {
+  for (arguments in list(list(bounds = "private"), list(formula = z ~ a, loss = "squared"))) {
+    said <- what_is_said({
+      source <- make()
+      print(source)
+      set.seed(1)
+      fit <- do.call(dp_sosp, utils::modifyList(list(formula = y ~ a + b, data = source, eps = 1, progress = FALSE),
+                                                arguments))
+      print(fit)
+      print(summary(fit))
+    })
+    expect_match(said, "201 persons at most 1000 records each", all = FALSE)
+    for (number in numbers) {
+      expect_no_match(said, as.character(number))
+      expect_false(tells_number(fit, number))
+    }
+    expect_true(tells_number(fit, 201))
+  }
+}

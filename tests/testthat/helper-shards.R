@@ -52,3 +52,13 @@ spoil_worker <- function(name, code, at = 1) {
     }, "dpsosp")
   }, code = code, at = at, .compute = name)[[1]])
 }
+
+# Shards that end at these rows, as functions that read files: a worker knows none of the test's.
+file_shards <- function(data, ends, frame = parent.frame()) {
+  folder <- withr::local_tempdir(.local_envir = frame)
+  lapply(seq_along(ends), function(i) {
+    file <- file.path(folder, i)
+    saveRDS(data[seq(c(0, ends)[i] + 1, ends[i]), ], file)
+    eval(bquote(function() readRDS(.(file))), globalenv())
+  })
+}

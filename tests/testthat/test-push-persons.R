@@ -144,22 +144,7 @@ test_that("n is the number of persons, counted or declared", {
 })
 
 test_that("the number of rows is in no part of a fit, and no message", {
-  for (arguments in list(list(bounds = "private"), list(formula = z ~ a, loss = "squared"))) {
-    said <- what_is_said({
-      source <- person_table()
-      print(source)
-      set.seed(1)
-      fit <- do.call(dp_sosp, utils::modifyList(list(formula = y ~ a + b, data = source, eps = 1,
-                                                     progress = FALSE), arguments))
-      print(fit)
-      print(summary(fit))
-    })
-    expect_match(said, "201 persons at most 1000 records each", all = FALSE)
-    for (number in c(nrow(d), sum(!is.na(d$person)))) {
-      expect_no_match(said, as.character(number))
-      expect_false(tells_number(fit, number))
-    }
-  }
+  expect_rows_untold(person_table, c(nrow(d), sum(!is.na(d$person))))
 })
 
 test_that("other persons than were counted end a fit, other records do not", {

@@ -2,16 +2,6 @@
 
 d <- batch_frame()
 
-# A worker has the functions below from files, as it knows none of the test's.
-file_shards <- function(data, ends, frame = parent.frame()) {
-  folder <- withr::local_tempdir(.local_envir = frame)
-  lapply(seq_along(ends), function(i) {
-    file <- file.path(folder, i)
-    saveRDS(data[seq(c(0, ends)[i] + 1, ends[i]), ], file)
-    eval(bquote(function() readRDS(.(file))), globalenv())
-  })
-}
-
 test_that("fits on batches are those in memory, however the rows are split", {
   shard_workers(c("one", "two"))
   expect_batch_fits(dp_shards(file_shards(d, c(100, 101, 600)), c("one", "two")), d, 1e-10)

@@ -20,13 +20,7 @@ fresh_fit <- function(data, escape, ..., seed = 4, control = control_spider(esca
 }
 
 fresh_shards <- function(data, parts = 3, frame = parent.frame()) {
-  folder <- withr::local_tempdir(.local_envir = frame)
-  ends <- unique(c(1, round(seq(0.1, 1, length.out = parts) * nrow(data))))
-  lapply(seq_along(ends), function(i) {
-    file <- file.path(folder, i)
-    saveRDS(data[seq(c(0, ends)[i] + 1, ends[i]), ], file)
-    eval(bquote(function() readRDS(.(file))), globalenv())
-  })
+  file_shards(data, unique(c(1, round(seq(0.1, 1, length.out = parts) * nrow(data)))), frame)
 }
 
 test_that("fits to shards are those in memory, by both escapes", {
