@@ -95,6 +95,7 @@ static void refused_damped(void) {
   CHECK(oracle_hessian(o, w, 0.1, answer, sd) == BASE_OK);
   CHECK(oracle_products(o, w, 0.1, answer, sd) == BASE_OK);
   CHECK(ledger_length(f.ledger) == 2);
+  for (size_t j = 0; j < P; j++) c.end[j] = fixture_end(c.centre[j], 1);
   for (int k = 0; k < 3; k++) {
     struct coordinates_spec spec = c.spec;
     spec.weighted = k != 0;
