@@ -19,7 +19,7 @@ demo:
 test:
 	@dev/test.sh
 
-## make test-long    all checks in full, with R tests under the sanitizers and all C tests under valgrind; half an hour
+## make test-long    all checks in full, with R CMD check, and tests under the sanitizers and valgrind; an hour
 test-long:
 	@dev/test.sh --long
 

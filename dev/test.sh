@@ -2,19 +2,21 @@
 # Runs all checks, stage by stage in two lanes; after a failed stage the others still run. The last line is "N passed, N
 # failed", summed over the stages; the exit code is zero if nothing failed. Logs are in build/log/.
 #   dev/test.sh [--ci | --long]
-# Without these, tests that take long are shorter (DPSOSP_LONG, in tests/testthat/helper-long.R, dev/matrix.R and
-# dev/lint.R), C tests have their full size for the rooms that privacy rests on alone and a quick one for all others,
-# R CMD check neither runs the tests nor builds the vignettes, as other stages do, and there is neither static analysis
-# nor valgrind nor gctorture, and no R test under the sanitizers. With --ci the sanitizers run the R tests that reach
-# most of the glue, and valgrind all C tests but the accountants', which are arithmetic; R CMD check is as without.
+# Without these it is the short form: tests that take long are shorter (DPSOSP_LONG, in tests/testthat/helper-long.R,
+# dev/matrix.R and dev/lint.R), C tests have their full size for the rooms that privacy rests on alone and a quick one
+# for all others, and the package's examples stand for R CMD check and the vignettes; no static analysis, no sanitizer,
+# no valgrind, no gctorture and no R whose memory fails. With --ci the sanitizers run the R tests that reach most of the
+# glue, valgrind all C tests but the accountants', which are arithmetic, and R CMD check neither runs the tests nor
+# builds the vignettes, as other stages do.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 . dev/env.sh
 
-long=1 check_options=(--no-tests --no-vignettes) full_size=() sanitized=() accountants=acct
+long=1 check_options=() full_size=() sanitized=() accountants=acct
 case ${1:-} in
-  --long) check_options=() ;;
+  --long) ;;
   --ci)
+    check_options=(--no-tests --no-vignettes)
     sanitized=('^(batch|budget|counts-level|fit|huber|leak|multinomial|network|oracle|records|rows|source.*|spider)$')
     accountants=
     ;;
@@ -58,19 +60,23 @@ second_lane() {
   stage rooms-selftest dev/rooms-selftest.sh
   if_long analyze dev/analyze.sh
   stage fast-math dev/fast-math.sh
-  stage inject dev/inject.sh
+  if_long inject dev/inject.sh
   stage ctest "${ctest[@]}" plain "${full_size[@]}"
-  stage ctest-asan "${ctest[@]}" asan
+  if_long ctest-asan "${ctest[@]}" asan
   tail --pid="$installed" -f /dev/null # waits for the package
+  if [ -n "$long" ]; then build_and_check; else stage examples Rscript dev/examples.R build/lib; fi
+  stage matrix Rscript dev/matrix.R build/lib
+  if_long ctest-valgrind-runs "${ctest[@]}" valgrind TEST_ROOMS="mech barrier method"
+  if_long ctest-valgrind-rest "${ctest[@]}" valgrind TEST_ROOMS="base features la data loss model engine $accountants"
+}
+
+build_and_check() {
   stage build env INSTALL=done dev/build.sh
   # So that a broken vignette does not hide what the stages below have to say
   if ! grep -q ' 0$' build/log/build.counts; then
     stage build-without-vignettes env INSTALL=done dev/build.sh --no-build-vignettes
   fi
   stage check dev/check.sh build/dpsosp_*.tar.gz "${check_options[@]}"
-  stage matrix Rscript dev/matrix.R build/lib
-  if_long ctest-valgrind-runs "${ctest[@]}" valgrind TEST_ROOMS="mech barrier method"
-  if_long ctest-valgrind-rest "${ctest[@]}" valgrind TEST_ROOMS="base features la data loss model engine $accountants"
 }
 
 if_long() { [ -z "$long" ] || stage "$@"; }

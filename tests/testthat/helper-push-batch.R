@@ -21,8 +21,8 @@ batch_fit <- function(data, method, ...) {
             ...)
 }
 
-expect_batch_fits <- function(data, memory, tolerance, methods = batch_methods) {
-  for (method in names(methods)) {
+expect_batch_fits <- function(data, memory, tolerance, methods = batch_methods, turn = 0) {
+  for (method in long_values(names(methods), turn)) {
     fits <- lapply(list(data, memory), batch_fit, method, control = methods[[method]])
     testthat::expect_equal(coef(fits[[1]]), coef(fits[[2]]), tolerance = tolerance, info = method)
     testthat::expect_identical(dp_ledger(fits[[1]])$what, dp_ledger(fits[[2]])$what, info = method)
@@ -55,8 +55,9 @@ expect_batch_sums <- function(connection) {
   pair <- numbered_pair(connection, rows)
   set.seed(1)
   batches <- list(sort(sample(300L, 40)), integer(), 5L, c(1L, 300L), seq_len(300))
-  for (rows in batches) {
-    for (word in batch_words) {
+  for (i in seq_along(batches)) {
+    rows <- batches[[i]]
+    for (word in long_values(batch_words, i)) {
       what <- batch_ask(pair$dim, word, rows)
       sum <- pair$sum(pair$plan, what)
       memory <- .Call(dpsosp:::ffi_shard_sum, pair$shard, what)
@@ -67,11 +68,11 @@ expect_batch_sums <- function(connection) {
   pair
 }
 
-# No record adds more than its bound, each by itself as a batch: every seventh of the extreme ones, as all of them are
-# summed together in other tests of the same integers.
+# No record adds more than its bound, each by itself as a batch: every seventh of the extreme ones, or fewer, as all of
+# them are summed together in other tests of the same integers.
 expect_batch_bounded <- function(connection, moved) {
   rows <- extreme_rows()
-  pair <- numbered_pair(connection, rows[seq(1, nrow(rows), by = 7), ], longer = if (moved) 3 else 1)
+  pair <- numbered_pair(connection, rows[seq(1, nrow(rows), by = long_size(7, 35)), ], longer = if (moved) 3 else 1)
   plan <- if (moved) pair$moved else pair$plan
   limits <- dpsosp:::loss_bounds(pair$loss)
   parts <- list()

@@ -30,8 +30,10 @@ person_pair <- function(source, case, extras = NULL, most = 1000) {
 # Sums are those of the core. What a record adds is cut by up to 2^-20 of its bound, of all sums but gradients.
 expect_person_sums <- function(connection, cases = person_cases) {
   source <- loss_source(connection, person_records(), id = "person")
+  turn <- 0
   for (case in cases) {
-    for (extras in list(NULL, list(weights = quote(w), subset = quote(a > 11)))) {
+    turn <- turn + 1
+    for (extras in long_values(list(NULL, list(weights = quote(w), subset = quote(a > 11))), turn)) {
       pair <- person_pair(source, case, extras)
       expect_loss_sums(pair, case$own, case$words, tolerance = 6e-6)
       pair <- person_pair(source, case, extras)
@@ -85,7 +87,7 @@ expect_tilted_persons_bounded <- function(connection) {
   set.seed(1)
   rows$person <- c(seq_len(300), sample(301:340, nrow(rows) - 300, TRUE))
   pair <- moved_pair(connection, rows, y ~ a + b + f, weighted = TRUE, tilt = 0.2, longer = 3, id = "person")
-  for (size in c(-1e3, -1, 1, 1e3)) {
+  for (size in long_values(c(-1e3, -1, 1, 1e3), 2)) {
     asked <- moved_ask("gradient", size * cos(seq_len(pair$dim)))
     parts <- record_sums(pair, pair$moved, asked, 201:340, by = "person")
     testthat::expect_lte(max(sqrt(rowSums(parts^2))), pair$geometry$bound * 1.2 * (1 + 1e-12))
@@ -95,7 +97,7 @@ expect_tilted_persons_bounded <- function(connection) {
 }
 
 # The fits of a table and of the same rows in memory.
-expect_person_fits <- function(connection, which = long_size(names(person_fits), names(person_fits)[c(1:3, 5, 8, 11)]),
+expect_person_fits <- function(connection, which = long_size(names(person_fits), c("newton", "classes", "squared")),
                                data = with_gaps()) {
   force(connection)
   DBI::dbWriteTable(connection, "people", data, overwrite = TRUE)

@@ -248,7 +248,7 @@ test_that("more noise, less eps; order of composition does not matter; copies ar
     )
     if (stats::runif(1) < 0.5) event_subsample(base, stats::runif(1, 0.01, 0.5)) else base
   }
-  for (i in seq_len(long_size(6, 3))) {
+  for (i in seq_len(long_size(6, 1))) {
     delta <- 10^-stats::runif(1, 3, 9)
     kinds <- sample(1e6, 3)
     noise <- stats::runif(3, 1, 20)

@@ -259,7 +259,7 @@ test_that("fits of every method keep their claim", {
   p <- problem_matrix(40)
   d <- problem_frame(40)
   batched <- dpsosp:::methods_with("batch") # they take long
-  for (method in c(setdiff(dpsosp:::method_names(), batched), long_values(batched))) {
+  for (method in c(long_values(setdiff(dpsosp:::method_names(), batched)), long_size(batched, batched[1]))) {
     loss <- if (method %in% dpsosp:::methods_with("convex")) "logistic" else "sigmoid"
     fit <- study_fit(p$x, p$y, eps = 1, delta = 1e-5, radius = 2, method = method, loss = loss)
     a <- audit(fit, runs = 10, conf = 0.999)

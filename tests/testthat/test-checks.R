@@ -89,17 +89,17 @@ test_that("databases, smooths, counts and every method for networks see it, too"
   none$count <- rpois(4000, 2)
   null <- function(...) expect_identical(suppressWarnings(loud_fit(..., eps = 1, delta = 1e-6))$status, "null")
   pushed <- push_pair(sqlite_connection(), none)
-  for (source in pushed) for (method in c("newton-ridge", "newton", "gd")) {
+  for (source in pushed) for (method in long_values(c("newton-ridge", "newton", "gd"))) {
     null(y ~ a + b, source, bounds = bounds, method = method)
   }
   null(b ~ a, pushed$push, bounds = bounds["a"], loss = loss_huber(c(-4, 4)))
   null(b ~ a, none, bounds = bounds["a"], loss = loss_squared(c(-4, 4)))
   null(count ~ a + b, none, bounds = bounds, loss = loss_poisson(10))
   null(y ~ s(a) + b, none, bounds = bounds)
-  for (method in dpsosp:::methods_with("nonconvex")) {
+  for (method in long_values(dpsosp:::methods_with("nonconvex"))) {
     null(y ~ a + b, none, bounds = bounds, method = method, loss = "sigmoid")
   }
-  for (method in dpsosp:::method_names(TRUE)) {
+  for (method in long_values(dpsosp:::method_names(TRUE))) {
     null(y ~ a + b, none, bounds = bounds, method = method, model = model_mlp(hidden = 2))
   }
 })
@@ -193,12 +193,13 @@ test_that("one class only is said", {
 
 test_that("gradients of nothing but noise exceed its level one time in twenty", {
   set.seed(2)
-  signals <- replicate(200, {
+  times <- long_size(200, 80)
+  signals <- replicate(times, {
     d <- data.frame(a = runif(1000), b = runif(1000), y = factor(sample(c("no", "yes"), 1000, TRUE)))
     fit <- loud_fit(y ~ a + b, d, eps = 1, delta = 1e-6, bounds = list(a = c(0, 1), b = c(0, 1)))
     c(dpsosp:::exceeds_noise(fit$checks, 0.95), fit$status == "sosp")
   })
-  expect_lt(abs(mean(signals[1, ]) - 0.05), 4.5 * sqrt(0.05 * 0.95 / 200)) # fails once in 10^5
+  expect_lt(abs(mean(signals[1, ]) - 0.05), 4.5 * sqrt(0.05 * 0.95 / times)) # fails once in 10^5
   expect_identical(signals[1, ], signals[2, ])
 })
 

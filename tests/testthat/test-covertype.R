@@ -35,6 +35,7 @@ test_that("the class share is that of the full data, up to sampling", {
 })
 
 test_that("covertype is a subset of the full data", {
+  skip_unless_long()
   full <- readRDS(shared_file("data/covertype.rds"))
   full <- full[full$cover_type <= 2, ]
   wilderness <- as.matrix(full[paste0("wilderness_area_", 1:4)]) %*% 1:4

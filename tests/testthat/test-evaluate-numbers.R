@@ -28,6 +28,7 @@ test_that("it costs two more means, and the squared error comes with it", {
 })
 
 test_that("its standard error is that of repeated releases", {
+  skip_unless_long()
   wrong <- transform(new, a = -a) # most of the error is that of the variance
   set.seed(3)
   runs <- replicate(400, {

@@ -14,7 +14,7 @@ fit_of <- function(data, eps, seed = 1, loss = loss_squared(c(-10, 10)), ...) {
 
 test_that("the level does not depend on the width of the bounds where most responses are far from them", {
   d <- frame(2000)
-  errors <- function(loss) vapply(1:20, function(seed) fit_of(d, 0.2, seed, loss)$level$noise * loss$half, 0)
+  errors <- function(loss) vapply(seq_len(long_size(20, 10)), function(seed) fit_of(d, 0.2, seed, loss)$level$noise * loss$half, 0)
   near <- errors(loss_squared(c(-10, 10)))
   expect_lt(stats::median(errors(loss_squared(c(-160, 160)))), 2 * stats::median(near))
   expect_lt(stats::median(errors(loss_huber(c(-160, 160)))), 2 * stats::median(near))
@@ -28,7 +28,7 @@ test_that("the level does not depend on the width of the bounds where most respo
 
 test_that("the level is in the units of the response, wherever in the bounds it is", {
   d <- frame(1500)
-  for (middle in c(-80, -30, 0, 5, 60)) {
+  for (middle in long_values(c(-80, -30, 0, 5, 60), 2)) {
     starts <- vapply(1:10, function(seed) {
       fit <- fit_of(transform(d, y = y + middle), 0.5, seed, loss_squared(c(-100, 100)))
       100 * fit$level$start

@@ -27,7 +27,7 @@ test_that("a slope of 1 is the logistic loss, and others are taken from 0.51 on"
 test_that("sums are those of the loss, and a gradient's sensitivity is that of its slope", {
   w <- c(-2, 3, 1, -4)
   m <- margin(z, p$y, w)
-  for (slope in c(0.51, 0.6, 0.99)) {
+  for (slope in long_values(c(0.51, 0.6, 0.99), 1)) {
     oracle <- dp_oracle(p$x, p$y > 0, loss_logistic(slope), dp_budget(mu = 1e9), radius = 2, noise = "reproducible")
     expect_near(dp_value(oracle, w, mu = 1e7), mean(value_at(m, slope)))
     gradient <- dp_gradient(oracle, w, mu = 1e7)
@@ -42,7 +42,7 @@ test_that("sums are those of the loss, and a gradient's sensitivity is that of i
 
 test_that("methods of all kinds come near the log-odds, which are those of the logistic loss", {
   truth <- drop(z %*% exact_minimum(z, p$y))
-  for (method in dpsosp:::methods_without("nonconvex")) {
+  for (method in long_values(dpsosp:::methods_without("nonconvex"))) {
     fit <- study(loss_logistic(0.6), method = method, eps = 300)
     link <- predict(fit, p$x)
     expect_gt(cor(link, truth), 0.98)

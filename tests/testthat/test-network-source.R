@@ -13,7 +13,7 @@ source_of_frame <- function(cache, data = frame, chunk = 130) {
 }
 
 test_that("weights are those of the rows in memory, to the bit, on batches and on all rows", {
-  for (method in c("sgd", "adam", "blsgd", "blgd")) {
+  for (method in long_values(c("sgd", "adam", "blsgd", "blgd"), 2)) {
     expected <- fit(frame, method)
     for (cache in c("memory", "file", if (method == "blgd") "none")) {
       found <- fit(source_of_frame(cache), method)

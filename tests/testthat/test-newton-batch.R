@@ -11,7 +11,7 @@ study <- function(curvature = "lazy", ..., eps = 4, seed = 1, neighbours = "repl
 
 test_that("with a large budget every kind of curvature comes near the minimum, and its certificate holds", {
   for (curvature in c("lazy", "hessian", "qu", "direct")) {
-    for (neighbours in c("replace-one", "zero-out")) {
+    for (neighbours in long_values(c("replace-one", "zero-out"), nchar(curvature))) {
       fit <- study(curvature, eps = 100, batch = 1000, neighbours = neighbours)
       expect_lt(exact_value(z, p$y, coef(fit) * 2) - least, 5e-3)
       expect_lte(sqrt(sum(exact_gradient(z, p$y, coef(fit) * 2)^2)), fit$certificate$gradient[["upper"]])

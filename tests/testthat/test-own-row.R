@@ -57,7 +57,7 @@ expect_own_rows <- function(f, data, columns, at = c(1, 12), label = "rows") {
       }
     }
   }
-  for (size in c(1, 2, 5, 16)) {
+  for (size in long_values(c(1, 2, 5, 16), turn)) {
     parts <- lapply(split(data, (seq_len(nrow(data)) - 1) %/% size), function(part) as.matrix(f(part)))
     expect_identical(unname(do.call(rbind, unname(parts))), unname(rows), label = paste(label, "in chunks of", size))
   }
@@ -187,7 +187,7 @@ test_that("mapped rows depend on their record alone, in memory, in chunks and on
         }
       }
     }
-    for (size in c(1, 3, 22)) expect_identical(in_feed(d, design, response, size), of_rows(whole))
+    for (size in long_values(c(1, 3, 22), length(used))) expect_identical(in_feed(d, design, response, size), of_rows(whole))
   }
 })
 
@@ -229,7 +229,7 @@ test_that("predictions, classes and scores of a record depend on this record alo
                             loss = "multinomial", method = "gd")
   for (fit in fits) {
     used <- setdiff(all.vars(formula(fit)), c("y", "class"))
-    for (type in c("link", "response", "class")) {
+    for (type in long_values(c("link", "response", "class"), length(used))) {
       expect_own_rows(function(data) plain(predict(fit, data, type = type)), d, used, 12, type)
     }
     score <- function(data) {

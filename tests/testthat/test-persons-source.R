@@ -13,13 +13,12 @@ expect_same_as_in_memory <- function(source, ...) {
 }
 
 test_that("fits are those in memory, bit for bit, whatever the chunks, kept or not", {
-  for (chunk in c(97, 700, 1e5)) {
-    for (cache in c("auto", "none")) {
-      source <- dp_source(in_chunks(d, chunk), id = "person", cache = cache)
-      expect_same_as_in_memory(source)
+  for (cache in c("auto", "none")) {
+    for (chunk in long_values(c(97, 700, 1e5), nchar(cache))) {
+      expect_same_as_in_memory(dp_source(in_chunks(d, chunk), id = "person", cache = cache))
     }
   }
-  for (cache in c("memory", "none")) {
+  for (cache in long_values(c("memory", "none"), 1)) {
     source <- dp_source(in_chunks(d, 1000), id = "person", cache = cache)
     expect_same_as_in_memory(source, records = 3)
     expect_same_as_in_memory(source, records = 1)
@@ -88,7 +87,7 @@ test_that("n is the number of persons, counted or declared", {
 test_that("the number of rows is in no part of a fit, and no message", {
   rows <- nrow(d)
   used <- sum(!is.na(d$person))
-  for (cache in c("memory", "none")) {
+  for (cache in long_values(c("memory", "none"))) {
     expect_rows_untold(function() dp_source(in_chunks(d, 1000), id = "person", cache = cache), c(rows, used))
   }
 })
@@ -133,7 +132,7 @@ test_that("no list of a person decides between a result and an error, or what is
     expect_s3_class(fit, "dp_sosp")
     list(said = grep("^[A-Z][^:]*: ", said, value = TRUE), ledger = dp_ledger(fit)$scale[1:3], n = fit$n)
   }
-  for (cache in c("none", "memory")) {
+  for (cache in long_values(c("none", "memory"), 1)) {
     few <- see(0, cache = cache)
     expect_equal(see(1500, cache = cache), few, tolerance = 1e-12)
     expect_identical(few$n, 201L)

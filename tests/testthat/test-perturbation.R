@@ -46,7 +46,7 @@ test_that("the free certificate holds, and is no idle one", {
 })
 
 test_that("the noise in the gradient is that of the ledger: s / n, half under zero-out", {
-  for (neighbours in c("replace-one", "zero-out")) {
+  for (neighbours in long_values(c("replace-one", "zero-out"))) {
     noise <- vapply(1:40, function(seed) {
       fit <- study(eps = 1, control = control_perturbation(lambda = 0.05), neighbours = neighbours, seed = seed)
       w <- coef(fit) * 2

@@ -99,7 +99,7 @@ test_that("all kinds of fits are drawn at 9 cm, and the device is put back", {
   expect_identical(graphics::par(c("mfrow", "mar", "oma")), before)
   expect_identical(vapply(effect_panels(smooth, quote(plot())), `[[`, "", "name"), c("s(a)", "s(b)", "f"))
   skip_if_not_installed("ggplot2")
-  for (fit in list(line, sure, species, number, count, smooth, only)) {
+  for (fit in long_values(list(line, sure, species, number, count, smooth, only), 2)) {
     for (what in c("coefficients", "terms", "gradients", "budget")) {
       expect_s3_class(picture <- ggplot2::autoplot(fit, what), "ggplot")
       expect_silent(print(picture))

@@ -16,10 +16,12 @@ weighed <- list(weights = quote(w), subset = quote(a > 11))
 
 test_that("sums are those of the core, with and without weights, of usual and of hostile records", {
   connection <- sqlite_connection()
+  turn <- 0
   for (rows in list(loss_frame(200), hostile_losses())) {
     source <- loss_source(connection, rows)
     for (case in cases) {
-      for (extras in list(NULL, weighed)) {
+      turn <- turn + 1
+      for (extras in long_values(list(NULL, weighed), turn)) {
         expect_loss_sums(loss_pair(source, case$formula, case$loss, extras), case$own, case$words)
       }
     }
@@ -113,7 +115,7 @@ sums_only <- paste0("^(BEGIN|SET LOCAL|SAVEPOINT|ROLLBACK|PRAGMA|(CREATE TEMP|DR
 
 # How many random numbers a draw of noise takes depends on the last digits of a sum, so agreement is tested where there
 # is almost no noise.
-expect_family_fits <- function(connection, which = names(fits)) {
+expect_family_fits <- function(connection, which) {
   source <- loss_source(connection, transform(frame, f = as.character(f), z = as.character(z)))
   for (name in which) {
     statements <- watched(pushed <- fits[[name]](source))
@@ -126,7 +128,7 @@ expect_family_fits <- function(connection, which = names(fits)) {
 }
 
 test_that("no family's fit by SQLite fetches a row, and each is that in memory", {
-  expect_family_fits(sqlite_connection())
+  expect_family_fits(sqlite_connection(), long_values(names(fits)))
 })
 
 test_that("the same holds for PostgreSQL, also in the server's log", {
@@ -135,7 +137,7 @@ test_that("the same holds for PostgreSQL, also in the server's log", {
   DBI::dbExecute(connection, "ALTER SYSTEM SET log_statement = 'all'")
   DBI::dbGetQuery(connection, "SELECT pg_reload_conf()")
   Sys.sleep(0.5)
-  expect_family_fits(connection)
+  expect_family_fits(connection, long_values(names(fits), 1))
   log <- system2("cat", file.path(host, "log"), stdout = TRUE)
   said <- sub(".*(statement|execute [^:]*): *", "", grep("LOG: +(statement|execute)", log, value = TRUE))
   fetched <- grep("^SELECT \\* FROM|^SELECT t[.]", said, value = TRUE)
