@@ -187,7 +187,9 @@ test_that("mapped rows depend on their record alone, in memory, in chunks and on
         }
       }
     }
-    for (size in long_values(c(1, 3, 22), length(used))) expect_identical(in_feed(d, design, response, size), of_rows(whole))
+    for (size in long_values(c(1, 3, 22), length(used))) {
+      expect_identical(in_feed(d, design, response, size), of_rows(whole))
+    }
   }
 })
 
