@@ -99,9 +99,9 @@
 #'
 #' A source declares the column itself, `dp_source(id = )` or `dp_shards(id = )`; all fits to it then protect persons,
 #' with and without `id` here. In a database that computes the sums, `records` chooses other records of a person than in
-#' memory ([dp_source()]). Methods on batches, `"spider"`, `"objpert"`, `certificate = "population"`, networks,
-#' [dp_oracle()] and [dp_certify()] do not take persons; [dp_tune()] and [dp_curve()] have an `id` of their own, and
-#' [dp_inference()] and [dp_evaluate()] follow a fit with a formula, by the column of that name in their data.
+#' memory ([dp_source()]). Methods on batches, `"spider"`, `"objpert"`, `certificate = "population"`, networks and
+#' [dp_oracle()] do not take persons; [dp_tune()] and [dp_curve()] have an `id` of their own, and [dp_inference()],
+#' [dp_evaluate()] and [dp_certify()] follow a fit with a formula, by the column of that name in their data.
 #'
 #' # What is guaranteed
 #' Under the neighbour relation `neighbours`, the fit as an R object is

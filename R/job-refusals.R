@@ -114,10 +114,14 @@ refuse_records <- function(job) {
     "rests on the rank of a record's second derivative, which is one; a person's may have any"
   }
   if (is.null(why)) return(NULL)
-  known <- Filter(function(other) !other$batch && !other$fresh && is.null(other$open), methods())
+  known <- Filter(function(other) !other$batch && !other$fresh && is.null(other$open) && !needs_rows(job, other),
+                  methods())
   paste0("With `id` persons are protected, and the method \"", method$name, "\" is for records: it ", why, ". The ",
          "methods ", quote_all(names(known)), " take an `id`, and \"auto\" finds one.")
 }
+
+# Does the other method's usual control need rows that are not fetched?
+needs_rows <- function(job, other) isTRUE(job$linked) && !other$family$pushed(other$family$control(other, job$loss))
 
 # Rows that come in chunks, in order.
 refuse_streamed <- function(job) {

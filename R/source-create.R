@@ -126,8 +126,10 @@
 #' number of persons: `NULL` is that of the different ids, and a declared one may be larger, where some persons, or all,
 #' may have no rows: they count as persons with null records. Fewer than there are ids is an error. (Where there may be
 #' no row at all, declare the `types` or `levels` of all columns that a fit uses, too, as below.) The number of rows is
-#' private: no message and no part of a fit tells it. Of a person with more rows than the fit's `records`, those that
-#' come first are used. A fit then makes one pass more. With `cache = "auto"` the mapped rows are kept where n times
+#' private: no message and no part of a fit tells it. Ids that are numbers are doubles, except in the statements of
+#' PostgreSQL and DuckDB: two whole numbers of more than 15 digits may be taken for one person. Declare them as text,
+#' `types = c(person = "character")`, or have the query cast them. Of a person with more rows than the fit's `records`,
+#' those that come first are used. A fit then makes one pass more. With `cache = "auto"` the mapped rows are kept where n times
 #' `records` rows would take less than `options(dpsosp.cache)` bytes, so a small `records` saves time. `once` does not
 #' go with `id`.
 #'

@@ -240,6 +240,8 @@ test_that("rows that change between passes are noticed, without their number", {
                   function(x) transform(x, person = replace(person, 5, "new")))
   for (change in changes) {
     e <- expect_error(persons_fit(changing(change)), class = "dpsosp_error_source")
+    expect_match(conditionMessage(e), "more, fewer or other records or persons|other rows than in an earlier pass")
+    expect_no_match(conditionMessage(e), "fewer rows|more rows")
     for (number in c(nrow(d), sum(!is.na(d$person)))) expect_no_match(conditionMessage(e), as.character(number))
   }
 })

@@ -230,7 +230,9 @@ test_that("intervals and evaluations are of persons, too", {
   expect_equal(sum(e$confusion), 4000, tolerance = 0.01)
   expect_output(print(e), "4,000 persons, at most 1,000 records each")
   expect_false(any(numbers_in(unclass(e)) == nrow(d), na.rm = TRUE))
-  expect_error(dp_certify(fit, d, eps = 1), "several of one person", class = "dpsosp_error_persons")
+  for (wrong in list(dp_source(in_chunks(d, 500), id = "person"), dp_source(in_chunks(d, 500)), 1, as.list(d))) {
+    expect_error(dp_evaluate(fit, wrong, eps = 1), "`newdata` must be", class = "dpsosp_error_argument")
+  }
   expect_error(dp_inference(fit, d[names(d) != "person"], eps = 1), "`person`")
   expect_error(dp_inference(fit, chunks, eps = 1), "is of records", class = "dpsosp_error_persons")
 })

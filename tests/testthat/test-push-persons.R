@@ -160,7 +160,7 @@ test_that("other persons than were counted end a fit, other records do not", {
   for (bounds in list(bounds_ab, "private")) {
     budget <- dp_budget(eps = 1, delta = 1e-5)
     e <- expect_error(dp_sosp(y ~ a + b, source, budget = budget, bounds = bounds, progress = FALSE),
-                      class = "dpsosp_error_source")
+                      "more, fewer or other records or persons than it is known to have", class = "dpsosp_error_source")
     expect_equal(charged(budget), 1)
     for (number in c(nrow(d), DBI::dbGetQuery(connection, "SELECT COUNT(*) FROM people")[[1]])) {
       expect_no_match(conditionMessage(e), as.character(number))
@@ -190,6 +190,14 @@ test_that("what a database does not compute is refused before a charge, as no ro
   refused("compares at most 100 candidates of a search, and no rows of persons", y ~ a, bounds = bounds_ab["a"],
           method = "blgd", control = control_line_search(candidates = 101, ratio = 0.99))
   refused("draws batches", y ~ a, bounds = bounds_ab["a"], method = "sgd", class = "dpsosp_error_persons")
+  for (data in list(source, d, dp_source(in_chunks(d, 500), id = "person"))) {
+    e <- expect_error(persons_fit(data, method = "objpert"), "the rank of", class = "dpsosp_error_persons")
+    named <- function(method) grepl(paste0("\"", method, "\""), conditionMessage(e), fixed = TRUE)
+    expect_true(named("newton-ridge") && named("blgd"))
+    expect_identical(named("outpert") && named("agd"), !identical(data, source))
+    expect_identical(named("outpert") || named("agd"), !identical(data, source))
+    expect_false(named("sgd") || named("spider"))
+  }
   refused("in a random order", y ~ a, bounds = bounds_ab["a"], method = "spider", class = "dpsosp_error_persons")
   refused("does not go with `model`", y ~ a, model = model_mlp(3), class = "dpsosp_error_persons")
   wide <- as.data.frame(matrix(0.5, 10, 62))
