@@ -167,13 +167,10 @@ has_row_numbers <- function(job) {
 
 # No rows can be fetched of shards whose databases compute the sums.
 refuse_linked <- function(job) {
-  if (!job$method$family$pushed(job$control)) {
-    paste0("The method \"", job$method$name, "\" asks for sums that a database does not compute, and no rows of ",
-           if (job$shards) "these shards" else "persons", " are fetched.")
-  } else if ((job$control$candidates %||% 0) > max_candidates) {
-    paste0("`candidates` is ", job$control$candidates, ": a database compares at most ", max_candidates,
-           " candidates of a search, and no rows of ", if (job$shards) "these shards" else "persons", " are fetched.")
-  }
+  if (job$method$family$pushed(job$control)) return(NULL)
+  paste0("The method \"", job$method$name, "\"", if (identical(job$control$line_search, "exponential")) " with this search",
+         " asks for sums that a database does not compute, and no rows of ", if (job$shards) "these shards" else "persons",
+         " are fetched.")
 }
 
 # Whatever needs another pass.
