@@ -106,8 +106,8 @@ split_problem <- function(problem, asked) {
   if (certificate == "own" || isTRUE(asked$method %in% methods_with("fresh"))) return(list(rest = problem))
   refuse <- function(...) abort("argument", ..., call = problem$call)
   if (!is.null(problem$persons)) {
-    refuse("With `id` no persons are kept out of the fit for `certificate` = \"population\": keep some out with all of ",
-           "their records, and give these to `dp_certify()`.")
+    refuse("With `id` no persons are kept out of the fit for `certificate` = \"population\": keep some out with all ",
+           "of their records, and give these to `dp_certify()`.")
   }
   if (!is.null(asked$budget)) {
     refuse("`certificate` = \"population\" takes `eps` and `delta`, not a `budget`, which would count what fit and ",

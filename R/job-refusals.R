@@ -121,7 +121,9 @@ refuse_records <- function(job) {
 }
 
 # Does the other method's usual control need rows that are not fetched?
-needs_rows <- function(job, other) isTRUE(job$linked) && !other$family$pushed(other$family$control(other, job$loss))
+needs_rows <- function(job, other) {
+  isTRUE(job$linked) && !other$family$pushed(other$family$control(other, job$loss), other)
+}
 
 # Rows that come in chunks, in order.
 refuse_streamed <- function(job) {
@@ -167,10 +169,10 @@ has_row_numbers <- function(job) {
 
 # No rows can be fetched of shards whose databases compute the sums.
 refuse_linked <- function(job) {
-  if (job$method$family$pushed(job$control)) return(NULL)
-  paste0("The method \"", job$method$name, "\"", if (identical(job$control$line_search, "exponential")) " with this search",
-         " asks for sums that a database does not compute, and no rows of ", if (job$shards) "these shards" else "persons",
-         " are fetched.")
+  if (job$method$family$pushed(job$control, job$method)) return(NULL)
+  search <- if (identical(job$control$line_search, "exponential")) " with this search"
+  paste0("The method \"", job$method$name, "\"", search, " asks for sums that a database does not compute, and no ",
+         "rows of ", if (job$shards) "these shards" else "persons", " are fetched.")
 }
 
 # Whatever needs another pass.

@@ -129,9 +129,13 @@
 #' private: no message and no part of a fit tells it. Ids that are numbers are doubles, except in the statements of
 #' PostgreSQL and DuckDB: two whole numbers of more than 15 digits may be taken for one person. Declare them as text,
 #' `types = c(person = "character")`, or have the query cast them. Of a person with more rows than the fit's `records`,
-#' those that come first are used. A fit then makes one pass more. With `cache = "auto"` the mapped rows are kept where n times
-#' `records` rows would take less than `options(dpsosp.cache)` bytes, so a small `records` saves time. `once` does not
-#' go with `id`.
+#' those that come first are used. A fit then makes one pass more. With `cache = "auto"` the mapped rows are kept where
+#' n times `records` rows would take less than `options(dpsosp.cache)` bytes, so a small `records` saves time. `once`
+#' does not go with `id`.
+#'
+#' Whether memory, or with `cache = "file"` the disk, has room for the rows depends on their number, as time does. So
+#' the error that it has none is for the operator of the machine only. Room for n times `records` rows always suffices,
+#' and `cache = "none"` needs none.
 #'
 #' With `push = TRUE` the database itself counts the persons and computes their sums, in SQLite, PostgreSQL and DuckDB.
 #' Ids are finite numbers or text, which is compared byte by byte whatever the collation; other values are no ids. A fit

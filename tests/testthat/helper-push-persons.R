@@ -160,8 +160,8 @@ expect_person_ids <- function(connection) {
   text <- c(person = "character")
   testthat::expect_identical(dp_source(connection, "people", id = "person", types = text)$n, 4L)
   testthat::expect_identical(dp_source(connection, "people", id = "person", types = text, push = TRUE)$n, 4L)
-  fit <- dp_sosp(a ~ 1, dp_source(connection, "people", push = TRUE, id = "person"), eps = 1, bounds = list(a = c(0, 2)),
-                 progress = FALSE)
+  fit <- dp_sosp(a ~ 1, dp_source(connection, "people", push = TRUE, id = "person"), eps = 1, loss = "squared",
+                 bounds = list(a = c(0, 2)), progress = FALSE)
   testthat::expect_identical(fit$n, 4L)
   run("DROP TABLE people")
   run("CREATE TABLE people (person bool, a float8)")

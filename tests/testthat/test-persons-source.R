@@ -95,8 +95,8 @@ declared_sources <- function(rows, frame = parent.frame()) {
   connection <- sqlite_connection(frame)
   DBI::dbWriteTable(connection, "d", rows)
   made <- list(chunks = make(in_chunks(rows, 10)), kept = make(in_chunks(rows, 10), cache = "memory"),
-               again = make(in_chunks(rows, 10), cache = "none"), empty = make(function() function() NULL), csv = make(csv),
-               table = make(connection, "d"), pushed = make(connection, "d", push = TRUE))
+               again = make(in_chunks(rows, 10), cache = "none"), empty = make(function() function() NULL),
+               csv = make(csv), table = make(connection, "d"), pushed = make(connection, "d", push = TRUE))
   if (requireNamespace("nanoparquet", quietly = TRUE)) {
     parquet <- withr::local_tempfile(fileext = ".parquet", .local_envir = frame)
     nanoparquet::write_parquet(rows, parquet)
