@@ -15,7 +15,7 @@ refuse <- function(job, table) {
 
 # Arguments for linear models only.
 linear_arguments <- c("penalty", "radius", "target", "start", "intercept", "storage", "geometry", "inference",
-                      "certificate", "offset", "offset_range", "smooth", "id", "records")
+                      "certificate", "offset", "offset_range", "smooth")
 
 argument_refusals <- list(
   new_refusal(function(job) {
@@ -115,9 +115,10 @@ refuse_records <- function(job) {
   }
   if (is.null(why)) return(NULL)
   known <- Filter(function(other) !other$batch && !other$fresh && is.null(other$open) && !needs_rows(job, other),
-                  methods())
+                  methods(is_network(job)))
   paste0("With `id` persons are protected, and the method \"", method$name, "\" is for records: it ", why, ". The ",
-         "methods ", quote_all(names(known)), " take an `id`, and \"auto\" finds one.")
+         if (length(known) == 1L) "method " else "methods ", quote_all(names(known)), if (length(known) == 1L) " takes"
+         else " take", " an `id`, and \"auto\" finds one.")
 }
 
 # Does the other method's usual control need rows that are not fetched?

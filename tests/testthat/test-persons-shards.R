@@ -57,6 +57,16 @@ test_that("fits of shards are those in memory, with the same ledger", {
   expect_same_certificate(persons_fit(d, loss = "sigmoid", method = "gd"), shards, d, 1e-7)
 })
 
+test_that("networks of persons in shards are those in memory", {
+  shard_workers(c("one", "two"))
+  functions <- person_shards()
+  search <- control_line_search(attempts = 8, candidates = 8, first = 32, ratio = 0.5, sufficient = 0.001)
+  fits <- lapply(list(dp_shards(functions, c("one", "two"), id = "person"), rows_of(functions)), persons_fit,
+                 model = model_mlp(3), control = search, eps = 50)
+  expect_equal(fits[[1]]$weights, fits[[2]]$weights, tolerance = 1e-7)
+  expect_identical(fits[[1]][c("n", "persons")], fits[[2]][c("n", "persons")])
+})
+
 # The same shards as tables of SQLite, whose databases compute the sums.
 person_tables <- function(functions, id = "person") {
   lapply(functions, function(shard) {

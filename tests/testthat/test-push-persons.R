@@ -199,7 +199,7 @@ test_that("what a database does not compute is refused before a charge, as no ro
     expect_false(named("sgd") || named("spider"))
   }
   refused("in a random order", y ~ a, bounds = bounds_ab["a"], method = "spider", class = "dpsosp_error_persons")
-  refused("does not go with `model`", y ~ a, model = model_mlp(3), class = "dpsosp_error_persons")
+  refused("a database computes sums of linear models only", y ~ a, model = model_mlp(3))
   wide <- as.data.frame(matrix(0.5, 10, 62))
   wide[c("person", "y")] <- list(1:10, rep(c("no", "yes"), 5))
   connection <- sqlite_connection()
