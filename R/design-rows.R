@@ -160,10 +160,10 @@ matrix_design <- function(rows, intercept, radius, box, weighted, shift) {
 # if all of them are used: time then tells no more than their number.
 
 # name: of the column, as the user wrote it. Returns NULL without an id.
-frame_persons <- function(name, records, data, call) {
+frame_persons <- function(name, records, data, call, arg = "data") {
   if (is.null(name)) return(no_persons(records, call))
   name <- id_name(name, call)
-  check_data(data, "data", call)
+  check_data(data, arg, call)
   check_name(name, names(data), call, "id")
   c(list(name = name), new_persons(data[[name]], records, call))
 }

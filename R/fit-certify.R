@@ -18,7 +18,12 @@
 #' objective of a record as the fit maps it, in the coordinates of the mapped rows (without `geometry`), if the records
 #' are independent draws from one distribution, whatever it is. Privacy does not need this assumption.
 #'
-#' @param fit A fit from [dp_sosp()], by any method.
+#' After a fit with `id` these are records of other persons, with that column, and n is the number of persons. They need
+#' to be independent draws from a distribution of lists of records, and the objective is expected of a person: the mean
+#' of the person's losses. Gradient, Hessian and second moments of the gradients are then each of all persons, at parts
+#' of the budget, so a source is read several times, and a database computes them.
+#'
+#' @param fit A fit from [dp_sosp()], by any method; one with `id` must have a formula.
 #' @param data Other records with the same columns: a data frame or a source ([dp_source()]), which is read once; for a
 #'   fit to a matrix, a matrix.
 #' @param eps,delta,budget The privacy budget of these records, as in [dp_sosp()].
@@ -30,7 +35,7 @@
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_certificate`, a list of `gradient` (`estimate` of its norm and `upper` bound),
 #'   `eigenvalue` (`estimate` and `lower` bound), `eigenvalue_known` (is the bound known from a convex loss?), `of`,
-#'   `confidence`, `n`, and `privacy` as in a fit.
+#'   `confidence`, `n`, with `id` `persons` as in a fit, and `privacy` as in a fit.
 #' @section Errors: `dpsosp_error_argument` before anything is charged, for a network `dpsosp_error_network` and for a
 #'   loss of several predictors `dpsosp_error_several` as well; `dpsosp_error_source` for a source that fails.
 #' @references The bounds are proved in `vignette("proofs")`, "Certificate of the population".
@@ -52,15 +57,11 @@ dp_certify <- function(fit, data, eps = NULL, delta = NULL, budget = NULL, y = N
           call = call, class = "dpsosp_error_network")
   }
   check_fit(fit, call)
-  if (!is.null(fit$persons)) {
-    abort("argument", "The fit protects persons, and a certificate of the population is of records: it has no proof ",
-          "for several of one person.", call = call, class = "dpsosp_error_persons")
-  }
   confidence <- check_share(confidence, "confidence", call)
   check_certifiable(fit$loss, fit$design, call)
   claim <- again_claim(fit, data, list(y = y, weights = weights, offset = offset), check_noise(noise, call),
                        list(eps = eps, delta = delta, budget = budget, label = label), call)
-  if (isTRUE(claim$linked)) {
+  if (isTRUE(claim$linked) && is.null(claim$persons)) {
     abort("argument", "A certificate of the population asks for sums that a database does not compute, and no rows of ",
           "these shards are fetched: give `data` as a data frame, a source in chunks or shards that are read.",
           call = call)
@@ -72,7 +73,8 @@ dp_certify <- function(fit, data, eps = NULL, delta = NULL, budget = NULL, y = N
   result <- certify_point(claim, fit, confidence)
   close_claim(claim)
   structure(class = "dp_certificate",
-            c(new_certificate(result, "population", confidence), list(n = claim$n, privacy = new_privacy(claim))))
+            c(new_certificate(result, "population", confidence),
+              list(n = claim$n, persons = claim$persons, privacy = new_privacy(claim))))
 }
 
 check_certifiable <- function(loss, design, call) {
@@ -89,7 +91,8 @@ certify_point <- function(claim, fit, confidence) {
   oracle <- plain_oracle(claim)
   intercept <- fit$design$intercept
   point <- core_start(fit$design, response_start(fit$response, fit$coefficients, intercept))
-  options <- list(confidence = confidence, hessian_share = control_spider()$hessian_share)
+  options <- list(confidence = confidence, hessian_share = control_spider()$hessian_share,
+                  persons = !is.null(claim$persons))
   .Call(ffi_method_run, "population", oracle$pointer, core_penalty(fit$penalty, intercept), options, claim$rho, point,
         NULL, is_reproducible(oracle))$result
 }
@@ -103,8 +106,8 @@ split_problem <- function(problem, asked) {
   if (certificate == "own" || isTRUE(asked$method %in% methods_with("fresh"))) return(list(rest = problem))
   refuse <- function(...) abort("argument", ..., call = problem$call)
   if (!is.null(problem$persons)) {
-    refuse("A certificate of the population is of records, not of persons: leave out `certificate`, or `id` with one ",
-           "record of each person in `data`.")
+    refuse("With `id` no persons are kept out of the fit for `certificate` = \"population\": keep some out with all ",
+           "of their records, and give these to `dp_certify()`.")
   }
   if (!is.null(asked$budget)) {
     refuse("`certificate` = \"population\" takes `eps` and `delta`, not a `budget`, which would count what fit and ",
@@ -139,7 +142,9 @@ dp_ledger.dp_certificate <- function(x) x$privacy$ledger
 #' @export
 print.dp_certificate <- function(x, ...) {
   check_dots()
-  cat("<dp_certificate> of the ", x$of, ", from ", x$n, " other records\n", sep = "")
+  from <- if (is.null(x$persons)) paste(x$n, "other records")
+          else sub("persons", "other persons", persons_text(x$n, x$persons), fixed = TRUE)
+  cat("<dp_certificate> of the ", x$of, ", from ", from, "\n", sep = "")
   cat(privacy_text(checked_privacy(x$privacy)), certificate_lines(x, "on the scale of the mapped rows"), sep = "\n")
   invisible(x)
 }

@@ -99,9 +99,10 @@
 #'
 #' A source declares the column itself, `dp_source(id = )` or `dp_shards(id = )`; all fits to it then protect persons,
 #' with and without `id` here. In a database that computes the sums, `records` chooses other records of a person than in
-#' memory ([dp_source()]). Methods on batches, `"spider"`, `"objpert"`, `certificate = "population"`, networks,
-#' [dp_oracle()] and [dp_certify()] do not take persons; [dp_tune()] and [dp_curve()] have an `id` of their own, and
-#' [dp_inference()] and [dp_evaluate()] follow a fit with a formula, by the column of that name in their data.
+#' memory ([dp_source()]). Methods on batches, `"spider"`, `"objpert"`, `certificate = "population"`, networks except by
+#' `"blgd"` and [dp_oracle()] do not take persons; [dp_tune()] and [dp_curve()] have an `id` of their own, and
+#' [dp_inference()], [dp_evaluate()] and [dp_certify()] follow a fit with a formula, by the column of that name in their
+#' data.
 #'
 #' # What is guaranteed
 #' Under the neighbour relation `neighbours`, the fit as an R object is
@@ -337,7 +338,7 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "a
     formula <- smooth_formula(formula, if (sourced) predictor_schema(data) else data[setdiff(names(data), name)], call)
   }
   problem <- if (!is.null(model)) {
-    network_formula(formula, data, model, loss, bounds, extras, call)
+    network_formula(formula, data, model, loss, bounds, extras, call, persons)
   } else {
     implied <- implies_loss(method)
     if (sourced) problem_source(formula, data, loss, bounds, radius, extras, call, implied)
@@ -361,7 +362,7 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "auto", los
   if (missing(x)) abort("argument", "`x` is missing: give a matrix, or a formula and a data frame.", call = call)
   asked <- check_model_takes(model, mget(asked_arguments), call)
   problem <- if (!is.null(model)) {
-    network_array(x, y, model, loss, bounds, weights, call)
+    network_array(x, y, model, loss, bounds, weights, id, call)
   } else {
     problem_matrix(x, y, loss, storage, intercept, radius, bounds, weights, offset, offset_range, call,
                    implies_loss(method), id, records)

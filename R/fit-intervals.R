@@ -356,13 +356,13 @@ again_source <- function(fit, source, call) {
 }
 
 # The persons of other records, for a fit that protects persons; else NULL.
-again_persons <- function(fit, data, call) {
+again_persons <- function(fit, data, call, arg = "data") {
   if (is.null(fit$persons)) return(NULL)
   if (is.null(fit$persons$name)) {
     abort("argument", "The fit protects persons, by `id`: that is possible here for a formula only, whose data have ",
           "a column that says which records are of one person.", call = call, class = "dpsosp_error_persons")
   }
-  frame_persons(fit$persons$name, fit$persons$most, data, call)
+  frame_persons(fit$persons$name, fit$persons$most, data, call, arg)
 }
 
 again_matrix <- function(fit, data, beside, call) {

@@ -7,7 +7,7 @@ new_network_fit <- function(job) {
     weights = job$solution, status = checked_status(job$answer$result$status, checks), checks = checks,
     privacy = new_privacy(job), trace = as.data.frame(job$answer$trace),
     batch = job$batch, method = job$method$name, control = job$control, model = job$model, network = job$network,
-    loss = job$loss, response = job$response, design = job$design, n = job$n, call = job$call
+    loss = job$loss, response = job$response, design = job$design, n = job$n, persons = job$persons, call = job$call
   ))
 }
 
@@ -27,8 +27,8 @@ new_network_fit <- function(job) {
 #' @param ... Not used; anything in it is an error.
 #' @return `predict()`: one entry, or row, per record, `NA` where a number is missing. `coef()`: a list with a matrix
 #'   for each layer that has weights: a row for each output, a column for each input, the constant in the last column.
-#'   `nobs()`: n. `formula()`: the formula, without its environment. `print()`, `summary()` and `plot()`
-#'   return their argument invisibly, `autoplot()` a plot of ggplot2: see [dp_sosp-methods].
+#'   `nobs()`: n, with `id` the number of persons. `formula()`: the formula, without its environment. `print()`,
+#'   `summary()` and `plot()` return their argument invisibly, `autoplot()` a plot of ggplot2: see [dp_sosp-methods].
 #' @section Errors: `dpsosp_error_argument` for wrong arguments; `dpsosp_error_absent` for generics that need data,
 #'   standard errors or a likelihood. The warning `dpsosp_warning_levels` is that of [dp_sosp-methods].
 #' @examples
@@ -45,7 +45,8 @@ print.dp_network <- function(x, digits = 3, ...) {
   check_dots()
   digits <- check_digits(digits)
   cat("<dp_network> ", x$method, ", ", model_text(x$model), ", ", format(length(x$weights), big.mark = ","),
-      " weights, ", loss_text(x$loss), " loss, n = ", x$n, "\n", sep = "")
+      " weights, ", loss_text(x$loss), " loss, ",
+      if (is.null(x$persons)) paste("n =", x$n) else persons_text(x$n, x$persons), "\n", sep = "")
   cat(null_text(x$checks, x$n) %||% usable_text(x$checks), privacy_text(checked_privacy(x$privacy)),
       batch_text(x$batch), sep = "\n")
   cat(sum(grepl("gradient", x$trace$query)), " gradients, each record's part clipped to ",

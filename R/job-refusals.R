@@ -15,7 +15,7 @@ refuse <- function(job, table) {
 
 # Arguments for linear models only.
 linear_arguments <- c("penalty", "radius", "target", "start", "intercept", "storage", "geometry", "inference",
-                      "certificate", "offset", "offset_range", "smooth", "id", "records")
+                      "certificate", "offset", "offset_range", "smooth")
 
 argument_refusals <- list(
   new_refusal(function(job) {
@@ -114,9 +114,16 @@ refuse_records <- function(job) {
     "rests on the rank of a record's second derivative, which is one; a person's may have any"
   }
   if (is.null(why)) return(NULL)
-  known <- Filter(function(other) !other$batch && !other$fresh && is.null(other$open), methods())
+  known <- Filter(function(other) !other$batch && !other$fresh && is.null(other$open) && !needs_rows(job, other),
+                  methods(is_network(job)))
   paste0("With `id` persons are protected, and the method \"", method$name, "\" is for records: it ", why, ". The ",
-         "methods ", quote_all(names(known)), " take an `id`, and \"auto\" finds one.")
+         if (length(known) == 1L) "method " else "methods ", quote_all(names(known)), if (length(known) == 1L) " takes"
+         else " take", " an `id`, and \"auto\" finds one.")
+}
+
+# Does the other method's usual control need rows that are not fetched?
+needs_rows <- function(job, other) {
+  isTRUE(job$linked) && !other$family$pushed(other$family$control(other, job$loss), other)
 }
 
 # Rows that come in chunks, in order.
@@ -163,13 +170,10 @@ has_row_numbers <- function(job) {
 
 # No rows can be fetched of shards whose databases compute the sums.
 refuse_linked <- function(job) {
-  if (!job$method$family$pushed(job$control)) {
-    paste0("The method \"", job$method$name, "\" asks for sums that a database does not compute, and no rows of ",
-           if (job$shards) "these shards" else "persons", " are fetched.")
-  } else if ((job$control$candidates %||% 0) > max_candidates) {
-    paste0("`candidates` is ", job$control$candidates, ": a database compares at most ", max_candidates,
-           " candidates of a search, and no rows of ", if (job$shards) "these shards" else "persons", " are fetched.")
-  }
+  if (job$method$family$pushed(job$control, job$method)) return(NULL)
+  search <- if (identical(job$control$line_search, "exponential")) " with this search"
+  paste0("The method \"", job$method$name, "\"", search, " asks for sums that a database does not compute, and no ",
+         "rows of ", if (job$shards) "these shards" else "persons", " are fetched.")
 }
 
 # Whatever needs another pass.

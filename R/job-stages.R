@@ -127,7 +127,7 @@ job_open <- function(job) {
 # matrices of many columns, is told at the end.
 tell_reading <- function(job) {
   if (is.null(job$push)) return(invisible())
-  if (!job$method$family$pushed(job$control)) {
+  if (!job$method$family$pushed(job$control, job$method)) {
     tell_fetched(job$push, ", because the method \"", job$method$name,
                  "\" asks for other sums than a database computes")
   }

@@ -27,7 +27,7 @@ chosen_method <- function(job) {
 # The automatic ridge is for problems without a penalty. Intervals are narrower in its geometry
 # (inst/experiments/interval-rule.R). Smooths need a prior.
 auto_method <- function(job) {
-  if (is_network(job)) return("sgd")
+  if (is_network(job)) return(if (is.null(job$persons)) "sgd" else "blgd") # a batch is of records
   if (has_smooths(job$design)) return("newton-ridge")
   if (loss_outputs(job$loss) > 1L) return(auto_classes(job))
   if (has_unbounded_slope(job$loss)) return("newton-ridge")

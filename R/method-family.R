@@ -23,7 +23,7 @@
 # any_noise   function(job): does a default geometry help even where is_noisy()? (job-geometry.R)
 # planned     function(a, eps_h): number of iterations that its paper plans (method-papers.R), if any
 # needed      function(method, a, eps_h): number of rows that its paper needs, if any
-# pushed      function(control): can a database compute all its sums (sql-push.R)?
+# pushed      function(control, method): can a database compute all its sums (sql-push.R)?
 # certifies   "sample": the objective on these records; "population": its expectation
 # because     why the method needs a convex problem, as the end of a sentence
 new_family <- function(name, control, options, core = function(control) name, check = function(...) NULL,
@@ -33,7 +33,7 @@ new_family <- function(name, control, options, core = function(control) name, ch
                        min_batches = function(control) 20, max_batches = function(control) 200,
                        chosen = function(control) 0, constant = function(job) NULL, weighted = NULL,
                        any_noise = function(job) !is.null(weighted), planned = NULL, needed = NULL,
-                       pushed = function(control) TRUE, certifies = "sample", because = "") {
+                       pushed = function(control, method) TRUE, certifies = "sample", because = "") {
   list(name = name, core = core, control = control, options = options, check = check, complete = complete,
        check_problem = check_problem, matrices = matrices, hessians = hessians, accountant = accountant, steps = steps,
        min_batches = min_batches, max_batches = max_batches, chosen = chosen, constant = constant,

@@ -142,7 +142,7 @@ family_line_search <- function() {
     core = function(control) "backtracking",
     check = check_line_search, check_problem = check_clipped, matrices = function(control) FALSE,
     accountant = function(job) if (job$control$line_search == "gaussian") "auto" else "zcdp",
-    steps = line_search_attempts, pushed = function(control) control$line_search != "exponential",
+    steps = line_search_attempts, pushed = function(control, method) control$line_search != "exponential",
     min_batches = function(control) 10, max_batches = function(control) 10,
     chosen = function(control) if (control$line_search == "svt") 1 - control$gradient_share else 0,
     because = ", and it certifies gradients only"

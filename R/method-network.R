@@ -87,8 +87,9 @@ network_oracle <- function(job) {
   if (!is.null(records$feed)) {
     return(new_oracle(records, job$loss, job$budget, network_radius, FALSE, job$neighbours, job$noise))
   }
-  pointer <- .Call(ffi_network_oracle, job$network, records$x, job$n, network_radius, records$y, job$loss$name,
-                   job$loss$parameter, job$budget$pointer, job$neighbours, job$noise == "reproducible")
+  pointer <- .Call(ffi_network_oracle, job$network, records$x, length(records$y), network_radius, records$y,
+                   job$loss$name, job$loss$parameter, job$budget$pointer, job$neighbours, job$noise == "reproducible")
   set_weights(pointer, records$weighing)
+  set_persons(pointer, records$persons)
   list(pointer = pointer, noise = job$noise)
 }

@@ -155,8 +155,10 @@ check_candidates <- function(b, beta, kind, call) {
 
 family_opt <- function() {
   new_family("opt", function(method, loss) control_opt(), opt_options, accountant = opt_accountant,
-             matrices = function(control) control$constants == "published", min_batches = opt_min_batches,
-             max_batches = opt_max_batches, constant = opt_constant, any_noise = opt_leaves_start,
+             matrices = function(control) control$constants == "published",
+             pushed = function(control, method) !method$search || control$line_search != "exponential",
+             min_batches = opt_min_batches, max_batches = opt_max_batches, constant = opt_constant,
+             any_noise = opt_leaves_start,
              planned = iterations_short_step,
              needed = function(method, a, eps_h) (if (method$search) rows_line_search else rows_short_step)(a, eps_h))
 }

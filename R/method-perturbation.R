@@ -68,7 +68,7 @@ control_perturbation <- function(lambda = NULL, size = NULL, kappa_share = 0.3, 
 family_perturbation <- function() {
   new_family("perturbation", function(method, loss) control_perturbation(), perturbation_options,
              core = function(control) "perturbed", check_problem = check_unpenalised,
-             pushed = function(control) FALSE,
+             pushed = function(control, method) FALSE,
              because = ", where the guarantee of a perturbed minimiser does not hold")
 }
 

@@ -100,7 +100,7 @@ control_spider <- function(constants = c("tight", "published"), leaves = 32, noi
 family_spider <- function() {
   new_family("spider", function(method, loss) control_spider(), options_spider, hessians = function(control) {
     if (control$constants == "published") list(setting = "`constants` = \"published\"", instead = "\"tight\" ones")
-  }, pushed = function(control) FALSE, certifies = "population")
+  }, pushed = function(control, method) FALSE, certifies = "population")
 }
 
 options_spider <- function(job, rho) {

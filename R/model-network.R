@@ -6,8 +6,12 @@
 #   records     function(job): x (given or mapped), y and weighing, as those of new_oracle(); of a source as
 #               stream_records()
 
-network_array <- function(x, y, model, loss, bounds, weights, call) {
+network_array <- function(x, y, model, loss, bounds, weights, id, call) {
   check_model(model, call)
+  if (!is.null(id)) {
+    abort("argument", "`id` goes with `model` for a formula only, whose data have a column that says which records ",
+          "are of one person.", call = call, class = "dpsosp_error_persons")
+  }
   if (missing(y)) abort("argument", "`y` is missing: give one response per record of `x`.", call = call)
   loss <- check_loss(loss, TRUE, call, y, bounded = TRUE)
   check_bounded_slope(loss, "A network needs", call, FALSE)
@@ -26,7 +30,7 @@ network_array <- function(x, y, model, loss, bounds, weights, call) {
 }
 
 # The inputs are the columns of the design's matrix.
-network_formula <- function(formula, data, model, loss, bounds, extras, call) {
+network_formula <- function(formula, data, model, loss, bounds, extras, call, persons = NULL) {
   check_model(model, call)
   sourced <- is_source(data, "data", call)
   if (sourced) check_network_source(data, call)
@@ -34,6 +38,7 @@ network_formula <- function(formula, data, model, loss, bounds, extras, call) {
     abort("argument", "`model_", model$name, "()` takes images: give them as an array, records x height x width, and ",
           "their response, `dp_sosp(x, y, model = )`, in place of a formula.", call = call)
   }
+  data <- persons_frame(data, persons)
   make <- if (sourced) problem_source else problem_formula
   problem <- make(formula, data, loss, bounds, NULL, extras, call, bounded = TRUE)
   check_bounded_slope(problem$loss, "A network needs", call, FALSE)
@@ -48,7 +53,7 @@ network_formula <- function(formula, data, model, loss, bounds, extras, call) {
     list(x = design_matrix(job$design, data, call = call), y = problem$responses(job)$y,
          weighing = design_weighing(job$design, job$response, data, call))
   }
-  c(problem, list(model = model, input = c(1L, 1L, columns), range = c(-1, 1)))
+  of_persons(c(problem, list(model = model, input = c(1L, 1L, columns), range = c(-1, 1))), persons)
 }
 
 sourced_records <- function(source, job, call) {
@@ -60,10 +65,6 @@ sourced_records <- function(source, job, call) {
 
 # A record's gradient is clipped as a whole, of all layers.
 check_network_source <- function(source, call) {
-  if (!is.null(source$persons)) {
-    abort("argument", "The source's records belong to persons, by `id`, which does not go with `model`: make a source ",
-          "without `id` that has one record of each person.", call = call, class = "dpsosp_error_persons")
-  }
   if (is.null(source$push) && !isTRUE(source$shards$linked)) return(invisible())
   abort("argument", "A `model` takes a data frame, a source in chunks, or shards of data frames or files ",
         "(`dp_shards()`), not this source: a database computes sums of linear models only.", call = call)
@@ -111,6 +112,10 @@ network_inputs <- function(x, model, bounds, call) {
 #'
 #' A network has no Lipschitz constants, no bounds of second derivatives and no convexity. Therefore everything else is
 #' refused: methods that need these, values, Hessians, certificates, perturbed objectives and intervals.
+#'
+#' With a formula `id` protects persons with all of their records, by `method = "blgd"`, which uses all of them: a
+#' person's clipped gradients are weighted to a mean, which is no longer than one of them. Methods on batches draw
+#' records, so that several of a person would come together.
 #'
 #' # Inputs
 #' `x` is a matrix with a row per record or, for `model_cnn()`, an array of images, records x height x width or

@@ -193,7 +193,7 @@ new_oracle <- function(records, loss, budget, radius, intercept, neighbours, noi
   pointer <- create(records, loss, budget, radius, intercept, neighbours, noise == "reproducible")
   note_oracle(records$held, pointer)
   set_weights(pointer, records$weighing)
-  if (!is.null(records$persons)) .Call(ffi_oracle_set_persons, pointer, records$persons)
+  set_persons(pointer, records$persons)
   structure(class = "dp_oracle", list(pointer = pointer, budget = budget, loss = loss, radius = radius,
                                       neighbours = neighbours, noise = noise, move = records$remote$move,
                                       again = read_again(records)))
@@ -216,6 +216,10 @@ bare_oracle <- function(job, loss) {
 set_weights <- function(pointer, weighing) {
   if (is.null(weighing)) return(invisible())
   .Call(ffi_oracle_set_weights, pointer, weighing$weight, weighing$offset, weighing$most)
+}
+
+set_persons <- function(pointer, persons) {
+  if (!is.null(persons)) .Call(ffi_oracle_set_persons, pointer, persons)
 }
 
 # From now on coefficients and releases are in other coordinates, also on workers.

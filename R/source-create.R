@@ -123,12 +123,19 @@
 #' With `id` the rows of a source belong to persons, who are protected with all of their rows (see the section Persons
 #' of [dp_sosp()]). They may lie anywhere, in several chunks or files. A pass over this column alone, when the source is
 #' made, finds the persons and counts their rows; its memory is proportional to the number of persons. `n` is then the
-#' number of persons: `NULL` is that of the different ids, and a declared one may be larger, where some persons may have
-#' no rows: they count as persons with null records. Fewer than there are ids is an error. The number of rows is
-#' private: no message and no part of a fit tells it. Of a person with more rows than the fit's `records`, those that
-#' come first are used. A fit then makes one pass more. With `cache = "auto"` the mapped rows are kept where n times
-#' `records` rows would take less than `options(dpsosp.cache)` bytes, so a small `records` saves time. `once` does not
-#' go with `id`.
+#' number of persons: `NULL` is that of the different ids, and a declared one may be larger, where some persons, or all,
+#' may have no rows: they count as persons with null records. Fewer than there are ids is an error. (Where there may be
+#' no row at all, declare the `types` or `levels` of all columns that a fit uses, too, as below.) The number of rows is
+#' private: no message and no part of a fit tells it. Ids that are numbers are doubles, except in the statements of
+#' PostgreSQL and DuckDB: two whole numbers of more than 15 digits may be taken for one person. Declare them as text,
+#' `types = c(person = "character")`, or have the query cast them. Of a person with more rows than the fit's `records`,
+#' those that come first are used. A fit then makes one pass more. With `cache = "auto"` the mapped rows are kept where
+#' n times `records` rows would take less than `options(dpsosp.cache)` bytes, so a small `records` saves time. `once`
+#' does not go with `id`.
+#'
+#' Whether memory, or with `cache = "file"` the disk, has room for the rows depends on their number, as time does. So
+#' the error that it has none is for the operator of the machine only. Room for n times `records` rows always suffices,
+#' and `cache = "none"` needs none.
 #'
 #' With `push = TRUE` the database itself counts the persons and computes their sums, in SQLite, PostgreSQL and DuckDB.
 #' Ids are finite numbers or text, which is compared byte by byte whatever the collation; other values are no ids. A fit
@@ -226,12 +233,13 @@ dp_source.default <- function(x, ...) {
 # open(columns): begins a pass that needs these columns (NULL: all) and returns a list of read() and close(). count():
 # the number of rows; by default found by a pass. shown(first): the first chunk, with types inferred from its values. A
 # source that can be read only once has an environment `once`, which records whether it was read. With an id rows are
-# not counted: with_persons() sets a missing n.
+# not counted, and there may be none, as the last person with rows must not decide: with_persons() sets a missing n.
 new_source <- function(open, label, n, levels, types, count = NULL, shown = identity, once = FALSE, cache = "auto",
                        id = NULL, call = sys.call(-1)) {
   if (!is.null(n)) n <- check_count(n, "n", call = call)
   first <- if (once) declared_columns(n, levels, types, call) else read_source(first_chunk(open), call)
-  if (is.null(first)) abort("source", "The source has no rows.", call = call)
+  if (is.null(id) && !once && NROW(first) == 0L) abort("source", "The source has no rows.", call = call)
+  if (is.null(first)) first <- empty_columns(c(names(levels), names(types), id))
   schema <- source_schema(shown(first), levels, types, call)
   if (is.null(n) && is.null(id)) {
     n <- as_rows(read_source(if (is.null(count)) count_rows(open) else count(), call), call)
@@ -253,17 +261,22 @@ declared_columns <- function(n, levels, types, call) {
     abort("argument", "With `once = TRUE` nothing is read before the fit: declare `n`, and `types` or `levels` of the ",
           "columns that it uses.", call = call)
   }
-  list2DF(lapply(stats::setNames(nm = unique(columns)), function(name) logical()), 0L)
+  empty_columns(columns)
 }
 
+empty_columns <- function(names) list2DF(lapply(stats::setNames(nm = unique(names)), function(name) logical()), 0L)
+
+# The first chunk that has rows or, where there is none, the last one; NULL without any.
 first_chunk <- function(open) {
   reader <- open(NULL)
   on.exit(close_reader(reader))
+  last <- NULL
   repeat {
     chunk <- reader$read()
-    if (is.null(chunk)) return(NULL)
+    if (is.null(chunk)) return(last)
     check_chunk(chunk)
     if (nrow(chunk) > 0L) return(chunk)
+    last <- chunk
   }
 }
 
@@ -373,7 +386,10 @@ with_persons <- function(source, id, call, forms = NULL) {
     source$push$persons <- new_push_persons(source$push, id, value, source$schema[[id]], call)
   }
   found <- read_source(count_persons(source, id), call)
-  if (found$n == 0) abort("source", "There are no persons: `", id, "` is missing everywhere.", call = call)
+  if (is.null(source$n) && found$n == 0) {
+    abort("source", "There are no persons: `", id, "` is missing everywhere. Where all of them may have no rows, ",
+          "declare `n`.", call = call)
+  }
   if (!is.null(source$n) && found$n > source$n) {
     abort("source", "The source has more persons than `n`, ", source$n, ".", call = call)
   }

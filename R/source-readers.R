@@ -92,19 +92,18 @@ csv_opener <- function(files, chunk) {
       connection <<- NULL
     }
     open_next <- function() {
-      close()
       at <<- at + 1L
       if (at > length(files)) return(FALSE)
       connection <<- file(files[at], "rt")
       fields <<- csv_fields(connection, columns)
       TRUE
     }
+    # Each file ends with a chunk without rows, so that one without any shows its columns.
     read <- function() {
-      repeat {
-        data <- if (!is.null(connection)) csv_rows(connection, fields, chunk)
-        if (NROW(data) > 0L) return(data)
-        if (!open_next()) return(NULL)
-      }
+      if (is.null(connection) && !open_next()) return(NULL)
+      data <- csv_rows(connection, fields, chunk)
+      if (nrow(data) == 0L) close()
+      data
     }
     list(read = read, close = close)
   }
@@ -178,10 +177,13 @@ query_opener <- function(connection, from, chunk, forms = NULL) {
       toString(paste(values, "AS", names))
     }
     result <- DBI::dbSendQuery(connection, paste("SELECT", what, "FROM", from, "AS t"))
+    ended <- FALSE
     list(
       read = function() {
+        if (ended) return(NULL)
         data <- DBI::dbFetch(result, n = chunk)
-        if (nrow(data) > 0L) data
+        ended <<- nrow(data) == 0L
+        data
       },
       close = function() DBI::dbClearResult(result)
     )

@@ -71,7 +71,7 @@
 #'
 #' For `"spider"` and [dp_certify()], which use each record once, this process puts the numbers of all rows in a random
 #' order and sends each worker those of a query. Tables of databases refuse them, as these lack the sums that they ask
-#' for. [dp_oracle()] takes no shards.
+#' for; after a fit with `id` dp_certify() asks for others, which they have. [dp_oracle()] takes no shards.
 #'
 #' # Persons
 #' With `id` the rows belong to persons, who are protected with all of their rows (see the section Persons of

@@ -13,9 +13,15 @@ new_push_persons <- function(push, id, value, known, call) {
   }
   type <- push$types[[id]]
   dialect <- push$dialect
-  key <- if (kind == "number") finite(dialect, dialect$double(value, type))
+  key <- if (kind == "number") number_key(dialect, value, type)
          else text_key(push, if (is.na(type)) value else dialect$text(value, type), levels(known))
   list(key = key)
+}
+
+# As it is: doubles would take large whole numbers for one.
+number_key <- function(dialect, value, type) {
+  sprintf("CASE WHEN %1$s >= -%2$s AND %1$s <= %2$s THEN %3$s END", dialect$double(value, type),
+          dialect$number(.Machine$double.xmax), value)
 }
 
 # Ids are the same if their bytes are, whatever the column's collation says.

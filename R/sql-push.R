@@ -387,9 +387,19 @@ ask_snapshot <- function(push, code) {
   )
 }
 
-# The number of rows and the sum.
+# The number of rows and the sum. Decreases of many steps take several statements, each with its number of rows.
 push_sum <- function(push, plan, what) {
   plan <- prepared(push, plan, what)
+  steps <- if (what$word == "decreases") what$steps
+  if (length(steps) <= max_candidates) return(ask_statement(push, plan, what))
+  parts <- lapply(unname(split(steps, (seq_along(steps) - 1L) %/% max_candidates)), function(some) {
+    ask_statement(push, plan, replace(what, "steps", list(some)))
+  })
+  rows <- unique(vapply(parts, `[[`, 0, 1L))
+  c(if (length(rows) == 1L) rows else -1, unlist(lapply(parts, `[`, -1L)))
+}
+
+ask_statement <- function(push, plan, what) {
   sampled <- !is.null(what$rows)
   query <- sql_sum(if (sampled) of_numbers(push, plan) else plan, what)
   numbers <- if (sampled) list(push$dialect$sampled$text(what$rows))

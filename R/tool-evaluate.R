@@ -123,7 +123,11 @@ dp_evaluate <- function(fit, newdata, eps = NULL, delta = NULL, budget = NULL, m
     neighbours = check_neighbours(neighbours %||% fit$privacy$neighbours, call), noise = check_noise(noise, call),
     call = call
   )
-  persons <- again_persons(fit, newdata, call)
+  if (is_source(newdata, "newdata", call)) {
+    abort("argument", "`newdata` must be in memory, a data frame or a matrix: records of a source cannot be evaluated.",
+          call = call)
+  }
+  persons <- again_persons(fit, newdata, call, "newdata")
   records <- held_out_records(fit, persons_frame(newdata, persons), y, call, offset)
   claim <- open_claim(c(claim, n = persons$n %||% length(records$y), list(persons = persons)))
   new_evaluation(release_evaluation(claim, fit, records, metrics, clip, cells))
@@ -172,10 +176,6 @@ check_cells <- function(cells, call) {
 # the class. Each value is a function of its own row, bit by bit (proofs: own-row): a score may jump at a predictor of
 # zero.
 held_out_records <- function(fit, newdata, y, call, offset = NULL) {
-  if (is_source(newdata, "newdata", call)) {
-    abort("argument", "`newdata` must be in memory, a data frame or a matrix: records of a source cannot be evaluated.",
-          call = call)
-  }
   raw <- if (is_matrix_design(fit$design)) check_y(y, fit, newdata, call) else formula_y(y, fit, newdata, call)
   link <- predicted_link(fit, newdata, call, offset)
   n <- NROW(link)

@@ -10,6 +10,7 @@ static void wide_rows(void);
 static void wrong_number_of_rows(void);
 static void failing(void);
 static void no_batches(void);
+static void no_rows(void);
 static void asked_from_inside(void);
 static void arguments(void);
 static void allocations(const char *folder);
@@ -29,6 +30,7 @@ void test_barrier_stream(void) {
   }
   feed_keeps = 0;
   no_batches();
+  no_rows();
   arguments();
   allocations(NULL);
   allocations("/tmp");
@@ -230,6 +232,21 @@ static void no_batches(void) {
   pair_close(&s);
 }
 
+/* Only persons may have none. */
+static void no_rows(void) {
+  struct pair s;
+  double w[MOST] = {0}, value;
+  const struct data_columns columns = {.dense = P};
+  pair_open(&s, "logistic", 1, 0, 1, P, 10);
+  const struct data_feed feed = feed_of(&s.rows);
+  engine_free(&s.engine);
+  CHECK(engine_stream(&feed, &columns, 0, 1, 1, 0, NULL, &s.engine) == BASE_OK);
+  s.stream.engine = s.engine;
+  CHECK(sums_value(oracle_all(&s.stream), w, &value) == BASE_ERR_SOURCE);
+  CHECK(s.rows.opened == 0);
+  pair_close(&s);
+}
+
 /* A feed that asks about its own data gets no answer, and does not disturb the pass that it feeds. */
 static void asked_from_inside(void) {
   struct pair s;
@@ -249,7 +266,6 @@ static void arguments(void) {
   static const int none[] = {0};
   const struct data_columns one = {.dense = 1}, empty = {.factors = 1, .indicators = none};
   struct engine e;
-  CHECK(engine_stream(&feed, &one, 0, 1, 1, 0, NULL, &e) == BASE_ERR_ARGUMENT && e.own == NULL);
   CHECK(engine_stream(&feed, &one, 1, 1, 0, 0, NULL, &e) == BASE_ERR_ARGUMENT && e.own == NULL);
   CHECK(engine_stream(&feed, &one, 1, 1, INFINITY, 0, NULL, &e) == BASE_ERR_ARGUMENT && e.own == NULL);
   CHECK(engine_stream(&feed, &empty, 1, 1, 1, 0, NULL, &e) == BASE_ERR_ARGUMENT && e.own == NULL);

@@ -11,6 +11,7 @@ static void same_as_in_memory(size_t n, size_t chunk, int weighed);
 static void moved(int weighted);
 static void failing(void);
 static void too_many_rows(void);
+static void no_rows(void);
 static void arguments(void);
 static void allocations(void);
 static void counts(void);
@@ -26,6 +27,7 @@ void test_barrier_tally(void) {
     moved(1);
     failing();
     too_many_rows();
+    no_rows();
   }
   feed_keeps = 0;
   arguments();
@@ -169,6 +171,40 @@ static void too_many_rows(void) {
     CHECK(sums_value(oracle_all(&s.stream), w, &value) == (most == 3 ? BASE_OK : BASE_ERR_ARGUMENT));
     persons_close(&s, person);
   }
+}
+
+/* Sums are those of one null record, which adds what a person without records does. */
+static void no_rows(void) {
+  struct pair s;
+  struct sums memory, stream;
+  double w[MOST] = {0.5, -1, 2, 0.1, 0, 3};
+  const int person = 1, indicators[] = {INDICATORS};
+  const struct data_columns columns = {.dense = P - INDICATORS, .factors = 1, .indicators = indicators};
+  pair_open(&s, "logistic", 1, 1, 1, P, 10);
+  s.memory.data->y[0] = NAN;
+  data_clip(s.memory.data);
+  CHECK(oracle_set_persons(s.memory.oracle, &person, PERSONS, 5) == BASE_OK);
+  const struct data_feed feed = feed_of(&s.rows);
+  engine_free(&s.engine);
+  CHECK(engine_stream(&feed, &columns, 0, 1, 1, feed_keeps, NULL, &s.engine) == BASE_OK);
+  s.stream.engine = s.engine;
+  CHECK(oracle_set_persons(&s.stream, NULL, PERSONS, 5) == BASE_OK);
+  CHECK(sums_value(oracle_all(&s.stream), w, &stream.value) == BASE_ERR_ROWS); /* the feed has one row */
+  s.rows.n = 0;
+  ask(s.memory.oracle, &memory);
+  ask(&s.stream, &stream);
+  CHECK(memcmp(&memory, &stream, sizeof memory) == 0);
+  CHECK(oracle_rows(&s.stream) == PERSONS);
+  CHECK(sensitivity_gradient(oracle_all(&s.stream), w) == sensitivity_gradient(oracle_all(s.memory.oracle), w));
+  struct fixture_coordinates c[2];
+  for (int k = 0; k < 2; k++) {
+    ctest_seed(3);
+    CHECK(fixture_coordinates(s.memory.data, 1, 1, 1, 0.5, &c[k]) == BASE_OK);
+    CHECK(oracle_move(k == 0 ? s.memory.oracle : &s.stream, c[k].made) == BASE_OK);
+  }
+  pair_same_moved(&s, 1, w);
+  pair_close(&s);
+  for (int k = 0; k < 2; k++) coordinates_free(c[k].made);
 }
 
 static void arguments(void) {

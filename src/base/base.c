@@ -16,7 +16,9 @@ static const struct {
     [BASE_ERR_ACCOUNTANT] = {"accountant", "the mechanism does not fit the accountant of the privacy budget"},
     [BASE_ERR_NUMERIC] = {"numeric", "an eigenvalue computation did not converge"},
     [BASE_ERR_SOURCE] = {"source", "the source of the data failed"},
-    [BASE_ERR_ROWS] = {"rows", "a pass over the source of the data gave more or fewer rows than it is known to have"},
+    [BASE_ERR_ROWS] = {"rows",
+                       "a pass over the source of the data gave more, fewer or other records or persons than it is "
+                       "known to have"},
     [BASE_ERR_RELATION] = {"relation", "the privacy budget was charged under another neighbour relation"},
     [BASE_ERR_STEP] = {"step", "a step on a batch is open, which is one release"},
     [BASE_ERR_RECORDS] = {"records", "fewer records are left than were asked for"},

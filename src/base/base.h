@@ -39,7 +39,8 @@ enum base_status {
   BASE_ERR_ACCOUNTANT, /* the mechanism does not fit the budget's accountant */
   BASE_ERR_NUMERIC,    /* LAPACK did not converge on a released matrix */
   BASE_ERR_SOURCE,     /* the host's source of rows failed */
-  BASE_ERR_ROWS,       /* a pass over the source did not give n rows */
+  BASE_ERR_ROWS,       /* a pass over the source did not give n rows, or gave more than n persons; with persons the text
+                          must not tell about rows, whose number is private */
   BASE_ERR_RELATION,   /* a budget that was charged under one neighbour relation is used under another */
   BASE_ERR_STEP,       /* a query between the releases of a step on a batch */
   BASE_ERR_RECORDS,    /* fewer fresh records are left than requested */

@@ -77,7 +77,9 @@ static int can(const struct engine *e, const struct sum *sum, const struct task 
   return sum->form != SUM_COUNTS && (s->keep || !task->of || task->of->next);
 }
 
+/* The window has room for one row even if there is none. */
 static int sum_kept(struct stream *s, const struct sum *sum, const struct task *task, double *answer) {
+  s->window->n = s->all.n;
   const struct engine rows = engine_memory(s->window);
   return rows.kind->sum(&rows, sum, task, answer);
 }
@@ -85,6 +87,7 @@ static int sum_kept(struct stream *s, const struct sum *sum, const struct task *
 /* A pass without a sum, where the first one is over a batch, or rows belong to persons. */
 static int read_rows(struct stream *s, int (*add)(struct stream *s)) {
   s->busy = 1;
+  s->window->n = 0;
   int status = open_feed(s);
   for (size_t at = 0; status == BASE_OK && at < s->all.n; at += s->window->n) {
     status = next_window(s, s->all.n - at);
@@ -127,9 +130,11 @@ static int sum_batch(struct stream *s, const struct sum *sum, const struct task 
   return status;
 }
 
-/* A sum over all rows, over a batch, or over the next rows, which are all rows for the pass. */
+/* A sum over all rows, over a batch, or over the next rows, which are all rows for the pass. Only where rows belong to
+ * persons may there be none. */
 static int sum_stream(const struct engine *e, const struct sum *sum, const struct task *task, double *answer) {
   struct stream *s = e->own;
+  if (s->all.n == 0 && !s->tally.persons) return BASE_ERR_SOURCE;
   if (task->of && !task->of->next) return sum_batch(s, sum, task, answer);
   if (refuses(s, task->of)) return BASE_ERR_SOURCE;
   int tallied = !s->tally.persons || s->tallied ? BASE_OK : tally_rows(s);
@@ -233,7 +238,7 @@ int engine_stream(const struct data_feed *feed, const struct data_columns *colum
   s->dense = columns->dense;
   s->factors = columns->factors;
   s->keep = keep;
-  s->room = keep ? n : window_rows(n, columns->dense + columns->factors);
+  s->room = keep && n > 0 ? n : window_rows(n, columns->dense + columns->factors);
   int status = open_window(s, keep ? folder : NULL, columns, intercept, radius);
   if (status != BASE_OK) {
     free_stream(out);
@@ -322,7 +327,7 @@ static void close_feed(struct stream *s) {
 static size_t window_rows(size_t n, size_t columns) {
   size_t blocks = WINDOW_NUMBERS / DATA_BLOCK / (columns + 1);
   blocks = blocks < 1 ? 1 : blocks > WINDOW_BLOCKS ? WINDOW_BLOCKS : blocks;
-  return n < blocks * DATA_BLOCK ? n : blocks * DATA_BLOCK;
+  return n == 0 ? 1 : n < blocks * DATA_BLOCK ? n : blocks * DATA_BLOCK;
 }
 
 /* The next rows of `left`, clipped. */

@@ -362,6 +362,7 @@ double spider_default_alpha(struct oracle *oracle, const struct penalty *penalty
 struct population_options {
   double confidence;
   double hessian_share; /* as in spider_options */
+  int persons;          /* do records belong to persons, so that all of them are used in each release? */
 };
 /* Certifies w, which is unchanged and must come from other records, by all records. */
 int population_run(struct oracle *oracle, const struct penalty *penalty, const struct population_options *options,

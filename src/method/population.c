@@ -35,33 +35,53 @@ static double mean_upper(double mean, double most, double n, double beta) {
   return fmin(root * root, most);
 }
 
+/* Releases on fresh records, so many of them; or, each at a cost of rho, on all records. */
+struct sample {
+  size_t records;
+  double rho; /* zero: of fresh records, which are paid for */
+};
+
 /* Bound on u'E[g g']u for a fixed u, with g the gradient of the loss. */
-static int second_moment(const struct objective *f, const double *w, size_t records, double beta, double *variance,
+static int second_moment(const struct objective *f, const double *w, struct sample of, double beta, double *variance,
                          struct opt_result *result) {
   size_t dim = f->dim;
   double most = f->steepest * f->steepest, sd, smallest;
   double *matrix = base_alloc(dim * (dim + 1), sizeof(double));
   if (!matrix) return BASE_ERR_MEMORY;
+  const struct ask ask = {.at = w};
   const struct answer to = {.value = matrix, .sd = &sd};
-  int status = fresh_release(f->oracle, &query_products, &(struct ask){.at = w}, records, to);
+  int status = of.rho > 0 ? release(oracle_all(f->oracle), &query_products, &ask, of.rho, to)
+                          : fresh_release(f->oracle, &query_products, &ask, of.records, to);
   la_scale(dim * dim, -1, matrix);
   if (status == BASE_OK) status = la_eigen_min(dim, matrix, &smallest, matrix + dim * dim);
   base_free(matrix);
   if (status != BASE_OK) return status;
-  *variance = mean_upper(-smallest - base_qnorm(beta) * sd, most, (double)records, beta);
+  *variance = mean_upper(-smallest - base_qnorm(beta) * sd, most, (double)of.records, beta);
   struct trace_row row = {0, 0, "gradient products", -smallest, *variance, sd, 0, 0};
   return trace_add(&result->trace, &row);
 }
 
-static int gradient_and_eigenvalue(const struct objective *f, const double *w, const struct epoch *how, double beta,
-                                   double variance, struct opt_result *result) {
+/* h: NULL where no Hessian is needed; else it has the fraction share of the cost. */
+static int both_at(const struct objective *f, const double *w, struct sample of, double share, double *g, double *h,
+                   struct epoch_sd *sd) {
+  const struct epoch how = {.records = of.records, .leaves = 1, .curvature_share = share};
+  if (!(of.rho > 0)) return epoch_open(f->oracle, &how, w, g, h, sd);
+  struct scope *all = oracle_all(f->oracle);
+  const struct ask ask = {.at = w};
+  const struct answer to_g = {.value = g, .sd = &sd->gradient}, to_h = {.value = h, .sd = &sd->hessian};
+  int status = release(all, &query_gradient, &ask, (1 - share) * of.rho, to_g);
+  return status == BASE_OK && h ? release(all, &query_hessian, &ask, share * of.rho, to_h) : status;
+}
+
+static int gradient_and_eigenvalue(const struct objective *f, const double *w, struct sample of, double share,
+                                   double beta, double variance, struct opt_result *result) {
   size_t dim = f->dim;
-  double n = (double)how->records, *g = base_alloc(dim * (dim + 2), sizeof(double));
+  double n = (double)of.records, *g = base_alloc(dim * (dim + 2), sizeof(double));
   if (!g) return BASE_ERR_MEMORY;
-  int both = how->curvature_share > 0;
+  int both = share > 0;
   double *h = g + 2 * dim;
   struct epoch_sd sd;
-  int status = epoch_open(f->oracle, how, w, g, both ? h : NULL, &sd);
+  int status = both_at(f, w, of, share, g, both ? h : NULL, &sd);
   if (status == BASE_OK) {
     penalty_add_gradient(f->penalty, dim, w, g);
     result->gradient_norm = la_norm(dim, g);
@@ -83,26 +103,44 @@ static int gradient_and_eigenvalue(const struct objective *f, const double *w, c
   return status;
 }
 
-/* Fraction of the remaining records for the second moment. */
+static void begin(const struct objective *f, double curvature_share, struct opt_result *result) {
+  result_forget(result);
+  result->eigen_known = curvature_share == 0;
+  if (result->eigen_known) result->eigen_lower = -f->lower;
+}
+
+/* For the second moment: fraction of the remaining records or, where all records serve all releases, of the cost. */
 #define PRODUCTS 0.1
 
 int population_certify(const struct objective *f, const double *w, double curvature_share, double beta,
                        struct opt_result *result) {
   size_t left = fresh_left(f->oracle), products = (size_t)(PRODUCTS * (double)left);
   double variance = f->steepest * f->steepest;
-  result_forget(result);
-  result->eigen_known = curvature_share == 0;
-  if (result->eigen_known) result->eigen_lower = -f->lower;
+  begin(f, curvature_share, result);
   if (left == 0) return BASE_OK;
   int status = products > 0 && f->dim <= ORACLE_MOST_DIM
-                   ? second_moment(f, w, products, beta / ERRORS, &variance, result)
+                   ? second_moment(f, w, (struct sample){.records = products}, beta / ERRORS, &variance, result)
                    : BASE_OK;
-  const struct epoch how = {.records = fresh_left(f->oracle), .leaves = 1, .curvature_share = curvature_share};
-  if (status == BASE_OK) status = gradient_and_eigenvalue(f, w, &how, beta / ERRORS, variance, result);
+  const struct sample rest = {.records = fresh_left(f->oracle)};
+  if (status == BASE_OK) {
+    status = gradient_and_eigenvalue(f, w, rest, curvature_share, beta / ERRORS, variance, result);
+  }
   return status;
 }
 
 /* ---- certificate of a point that comes from other records ---- */
+
+/* Persons with several records are no leaves of fresh records: each release is of all persons. */
+static int certify_by_all(const struct objective *f, const double *w, double curvature_share, double rho, double beta,
+                          struct opt_result *result) {
+  size_t n = oracle_rows(f->oracle);
+  double variance = f->steepest * f->steepest;
+  begin(f, curvature_share, result);
+  const struct sample some = {n, PRODUCTS * rho}, rest = {n, (1 - PRODUCTS) * rho};
+  int status = second_moment(f, w, some, beta / ERRORS, &variance, result);
+  if (status != BASE_OK) return status;
+  return gradient_and_eigenvalue(f, w, rest, curvature_share, beta / ERRORS, variance, result);
+}
 
 int population_run(struct oracle *oracle, const struct penalty *penalty, const struct population_options *options,
                    double rho, const double *w, struct opt_result *result) {
@@ -110,9 +148,10 @@ int population_run(struct oracle *oracle, const struct penalty *penalty, const s
   objective_init(&f, oracle, penalty);
   result_init(result);
   result->status = OPT_RECORDS;
+  double share = f.lower > 0 ? options->hessian_share : 0, beta = 1 - options->confidence;
+  if (options->persons) return certify_by_all(&f, w, share, rho * ALMOST, beta, result);
   int status = fresh_open(oracle, rho * ALMOST);
-  double share = f.lower > 0 ? options->hessian_share : 0;
-  if (status == BASE_OK) status = population_certify(&f, w, share, 1 - options->confidence, result);
+  if (status == BASE_OK) status = population_certify(&f, w, share, beta, result);
   fresh_close(oracle);
   return status;
 }
@@ -131,6 +170,7 @@ static double population_default_alpha(struct oracle *oracle, const struct penal
 static const struct field population_fields[] = {
     FIELD(population_options, NUMBER, confidence),
     FIELD(population_options, NUMBER, hessian_share),
+    FIELD(population_options, FLAG, persons),
     {NULL, FIELD_FLAG, 0, NULL},
 };
 METHOD(population)

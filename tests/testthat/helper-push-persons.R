@@ -154,7 +154,17 @@ expect_person_ids <- function(connection) {
     run("INSERT INTO people VALUES (1, 1), (1.0, 2), (2, 1), (NULL, 2)")
     if (type != "int8") run("INSERT INTO people VALUES ('NaN', 1)")
     testthat::expect_identical(persons(), 2L)
+    if (type == "float8") next
+    run("INSERT INTO people VALUES (9007199254740992, 1), (9007199254740993, 1)")
+    testthat::expect_identical(persons(), 4L)
   }
+  testthat::expect_identical(dp_source(connection, "people", id = "person")$n, 3L)
+  text <- c(person = "character")
+  testthat::expect_identical(dp_source(connection, "people", id = "person", types = text)$n, 4L)
+  testthat::expect_identical(dp_source(connection, "people", id = "person", types = text, push = TRUE)$n, 4L)
+  fit <- dp_sosp(a ~ 1, dp_source(connection, "people", push = TRUE, id = "person"), eps = 1, loss = "squared",
+                 bounds = list(a = c(0, 2)), progress = FALSE)
+  testthat::expect_identical(fit$n, 4L)
   run("DROP TABLE people")
   run("CREATE TABLE people (person bool, a float8)")
   run("INSERT INTO people VALUES (true, 1)")

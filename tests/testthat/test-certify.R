@@ -121,6 +121,94 @@ test_that("a fit keeps records out for its certificate, by their numbers alone",
   expect_null(fit_of(d, method = "spider", certificate = "population")$population)
 })
 
+# ---- persons (proofs: persons) ----
+
+# Lists of 1 to 8 records of persons, who have something in common.
+persons_of <- function(n, first = 0, copies = NULL) {
+  one <- records(n)
+  m <- if (is.null(copies)) sample.int(8, n, TRUE) else rep(copies, n)
+  rows <- one[rep(seq_len(n), m), ]
+  if (is.null(copies)) rows[columns] <- 0.8 * rows[columns] + 0.2 * records(nrow(rows))[columns]
+  cbind(rows, person = first + rep(seq_len(n), m))
+}
+persons_formula <- y ~ X1 + X2 + X3 - 1
+
+test_that("of persons the bounds are of a person's mean loss, and hold as often as they say", {
+  fit <- quiet_fit(persons_formula, persons_of(4000), eps = 2, delta = 1e-6, loss = "sigmoid", method = "opt",
+                   bounds = ranges, radius = 1, id = person)
+  all <- persons_of(1e5)
+  p <- stats::plogis(all$y * (as.matrix(all[columns]) %*% coef(fit)))
+  share <- 1 / as.vector(table(all$person)[as.character(all$person)]) / 1e5
+  slope <- colSums(as.vector(-all$y * p * (1 - p)) * share * all[columns])
+  curvature <- as.vector(p * (1 - p) * (2 * p - 1)) * share
+  there <- list(gradient = sqrt(sum(slope^2)),
+                eigenvalue = min(eigen(crossprod(as.matrix(all[columns]) * curvature, as.matrix(all[columns])))$values))
+  held <- replicate(20, {
+    certificate <- certify(fit, persons_of(2000, 1e6), eps = 4)
+    c(certificate$gradient[["upper"]] >= there$gradient, certificate$eigenvalue[["lower"]] <= there$eigenvalue)
+  })
+  expect_gte(sum(held[1, ] & held[2, ]), 17)
+  many <- certify(fit, persons_of(20000, 1e6), eps = 20)
+  expect_lt(many$gradient[["upper"]] - there$gradient, 0.02)
+  expect_gt(many$eigenvalue[["lower"]], there$eigenvalue - 0.03)
+  expect_equal(many$gradient[["estimate"]], there$gradient, tolerance = 0.1)
+})
+
+test_that("of persons it is what persons tell, not their records, by releases of all persons for one budget", {
+  fit <- quiet_fit(persons_formula, persons_of(3000), eps = 2, delta = 1e-6, loss = "sigmoid", method = "gd",
+                   bounds = ranges, radius = 1, id = person)
+  see <- function(data, noise = "reproducible") {
+    set.seed(4)
+    certify(fit, data, noise = noise)
+  }
+  set.seed(9)
+  once <- persons_of(2000, copies = 1)
+  set.seed(9)
+  often <- persons_of(2000, copies = 16)
+  certificate <- see(often)
+  expect_identical(certificate[c("gradient", "eigenvalue")], see(once)[c("gradient", "eigenvalue")])
+  expect_identical(certificate$n, 2000L)
+  expect_identical(certificate$persons, list(name = "person", most = 1000L))
+  expect_false(any(numbers_in(unclass(certificate)) == nrow(often), na.rm = TRUE))
+  expect_identical(dp_ledger(certificate)$what, c("gradient products", "gradient", "hessian"))
+  expect_equal(sum(dp_ledger(certificate)$rho), dp_convert(eps = 1, delta = 1e-6, to = "mu")^2 / 2, tolerance = 1e-6)
+  expect_identical(utils::capture.output(print(certificate))[1],
+                   "<dp_certificate> of the population, from 2,000 other persons, at most 1,000 records each")
+  expect_error(certify(fit, records(100)), "`person`", class = "dpsosp_error_argument")
+  expect_error(certify(fit, dp_source(in_chunks(once, 500))), "is of records", class = "dpsosp_error_persons")
+  expect_error(dp_sosp(persons_formula, often, eps = 1, loss = "sigmoid", bounds = ranges, id = person,
+                       certificate = "population"), "keep some out with all of their records",
+               class = "dpsosp_error_argument")
+  x <- as.matrix(often[columns])
+  by_matrix <- quiet_fit(x, often$y > 0, eps = 2, method = "gd", radius = 1, id = often$person)
+  expect_error(certify(by_matrix, x, y = often$y > 0), "for a formula only", class = "dpsosp_error_persons")
+})
+
+test_that("sources of persons are certified as data frames are, also where a database computes the sums", {
+  convex <- quiet_fit(X1 ~ X2 + X3, persons_of(2000), eps = 2, delta = 1e-6, loss = loss_huber(c(-1, 1)),
+                      bounds = ranges[-1], method = "newton", id = person)
+  saddle <- quiet_fit(persons_formula, persons_of(2000), eps = 2, delta = 1e-6, loss = "sigmoid", method = "gd",
+                      bounds = ranges, radius = 1, id = person)
+  data <- rbind(persons_of(300), cbind(records(5), person = NA))
+  data$X2[c(3, 9)] <- NA
+  connection <- sqlite_connection()
+  DBI::dbWriteTable(connection, "d", data)
+  sources <- list(chunks = dp_source(in_chunks(data, 100), id = "person"),
+                  again = dp_source(in_chunks(data, 100), id = "person", cache = "none"),
+                  pushed = dp_source(connection, "d", push = TRUE, id = "person"))
+  for (fit in list(convex, saddle)) {
+    see <- function(data) {
+      set.seed(4)
+      expect_silent(x <- dp_certify(fit, data, eps = 1, delta = 1e-6, noise = "reproducible"))
+      list(x$gradient, x$eigenvalue, dp_ledger(x)$scale, x$n, x$persons)
+    }
+    memory <- see(data)
+    expect_identical(see(sources$chunks), memory)
+    expect_identical(see(sources$again), memory)
+    expect_equal(see(sources$pushed), memory, tolerance = 1e-4)
+  }
+})
+
 test_that("wrong arguments are errors that name them", {
   several <- quiet_fit(as.matrix(d[1:300, columns]), factor(rep(c("a", "b", "c"), 100)), eps = 4, radius = 2,
                        method = "gd")

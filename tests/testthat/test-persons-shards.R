@@ -15,6 +15,17 @@ person_shards <- function(n = 300, parts = 3) {
     }), globalenv())
   })
 }
+
+expect_same_certificate <- function(fit, shards, data, tolerance) {
+  force(fit)
+  see <- function(data) {
+    set.seed(1)
+    x <- dp_certify(fit, data, eps = 5, delta = 1e-5, noise = "reproducible")
+    list(x$gradient, x$eigenvalue, dp_ledger(x)$scale, x$n, x$persons)
+  }
+  expect_equal(see(shards), see(data), tolerance = tolerance)
+}
+
 rows_of <- function(shards) do.call(rbind, lapply(shards, function(shard) shard()))
 
 test_that("fits of shards are those in memory, with the same ledger", {
@@ -43,6 +54,17 @@ test_that("fits of shards are those in memory, with the same ledger", {
     suppressMessages(dp_inference(fit, data, eps = 5, delta = 1e-5, noise = "reproducible"))
   })
   expect_equal(vcov(later[[1]]), vcov(later[[2]]), tolerance = 1e-7)
+  expect_same_certificate(persons_fit(d, loss = "sigmoid", method = "gd"), shards, d, 1e-7)
+})
+
+test_that("networks of persons in shards are those in memory", {
+  shard_workers(c("one", "two"))
+  functions <- person_shards()
+  search <- control_line_search(attempts = 8, candidates = 8, first = 32, ratio = 0.5, sufficient = 0.001)
+  fits <- lapply(list(dp_shards(functions, c("one", "two"), id = "person"), rows_of(functions)), persons_fit,
+                 model = model_mlp(3), control = search, eps = 50)
+  expect_equal(fits[[1]]$weights, fits[[2]]$weights, tolerance = 1e-7)
+  expect_identical(fits[[1]][c("n", "persons")], fits[[2]][c("n", "persons")])
 })
 
 # The same shards as tables of SQLite, whose databases compute the sums.
@@ -71,11 +93,31 @@ test_that("shards that are tables have persons, too", {
     expect_identical(fits[[1]]$persons, fits[[2]]$persons)
     expect_false(tells_number(fits[[1]], nrow(d)))
   }
+  expect_same_certificate(persons_fit(d, loss = "sigmoid", method = "gd"), shards, d, 1e-4)
   all <- persons_fit(shards, eps = 50)
   some <- persons_fit(shards, records = 2, eps = 50)
   expect_identical(some$persons$most, 2L)
   expect_gt(max(abs(coef(some) - coef(all))), 1e-3)
   expect_error(persons_fit(shards, method = "outpert"), "does not compute", class = "dpsosp_error_argument")
+})
+
+test_that("a shard's database may have no row of the persons that it declares", {
+  skip_if_not_installed("RSQLite")
+  shard_workers("one")
+  d <- person_shards(parts = 1)[[1]]()
+  of <- function(rows) {
+    eval(bquote(function() {
+      connection <- DBI::dbConnect(RSQLite::SQLite(), "")
+      DBI::dbWriteTable(connection, "d", .(rows))
+      dpsosp::dp_source(connection, "d", levels = list(y = c("no", "yes")), types = c(a = "numeric", b = "numeric"),
+                        push = TRUE, id = "person", n = 300)
+    }), globalenv())
+  }
+  fit <- function(rows) persons_fit(dp_shards(list(of(d), of(rows)), "one", id = "person"))
+  empty <- fit(d[0, ])
+  expect_identical(nobs(empty), 600L)
+  null <- fit(transform(d[1, ], person = "p1", y = NA_character_))
+  expect_equal(coef(empty), coef(null), tolerance = 1e-9)
 })
 
 test_that("a person in two shards counts as two", {

@@ -84,6 +84,72 @@ test_that("n is the number of persons, counted or declared", {
                class = "dpsosp_error_source")
 })
 
+# Sources of these rows, of every kind, with as many persons and types as declared.
+declared_sources <- function(rows, frame = parent.frame()) {
+  known <- list(types = c(person = "character", a = "numeric", b = "numeric"), levels = declared["y"], id = "person",
+                n = 300)
+  make <- function(...) do.call(dp_source, c(list(...), known))
+  csv <- withr::local_tempfile(fileext = ".csv", .local_envir = frame)
+  utils::write.csv(rows, csv, row.names = FALSE)
+  connection <- sqlite_connection(frame)
+  DBI::dbWriteTable(connection, "d", rows)
+  made <- list(chunks = make(in_chunks(rows, 10)), kept = make(in_chunks(rows, 10), cache = "memory"),
+               again = make(in_chunks(rows, 10), cache = "none"), empty = make(function() function() NULL),
+               csv = make(csv), table = make(connection, "d"), pushed = make(connection, "d", push = TRUE))
+  if (requireNamespace("nanoparquet", quietly = TRUE)) {
+    parquet <- withr::local_tempfile(fileext = ".parquet", .local_envir = frame)
+    nanoparquet::write_parquet(rows, parquet)
+    made$parquet <- make(parquet)
+  }
+  if (nrow(rows) > 0L) made$empty <- NULL
+  made
+}
+
+test_that("with a declared n the last person with rows decides about numbers only", {
+  fits <- list(list(method = "gd"), list(bounds = "private", inference = "sandwich"))
+  nobody <- list(none = d[0, ], without_id = transform(d[1:5, ], person = NA_character_))
+  one <- list(null = transform(d[1, ], person = "p3", y = y[NA], a = NA_real_), usual = d[d$person %in% "p3", ])
+  for (arguments in fits) {
+    see <- function(source) {
+      fit <- force(source)
+      set.seed(1)
+      said <- what_is_said(fit <- do.call(dp_sosp, utils::modifyList(
+        list(formula = y ~ a + b, data = source, eps = 2, delta = 1e-5, bounds = list(a = c(-1, 1), b = c(-1, 1)),
+             noise = "reproducible", progress = FALSE), arguments
+      )))
+      list(coef = coef(fit), ledger = dp_ledger(fit)$scale, n = nobs(fit), said = gsub("[0-9]", "", said))
+    }
+    null <- see(declared_sources(one$null)$chunks)
+    for (rows in c(nobody, one["null"])) {
+      for (source in declared_sources(rows)) expect_equal(see(source), null, tolerance = 1e-9)
+    }
+    usual <- lapply(declared_sources(one$usual), see)
+    for (name in names(usual)) {
+      expect_identical(usual[[!!name]]$n, 300L)
+      expect_gt(max(abs(usual[[!!name]]$coef - null$coef)), 1e-4)
+      expect_identical(usual[[!!name]]$said, null$said)
+      expect_length(usual[[!!name]]$ledger, length(null$ledger))
+    }
+  }
+  more <- rbind(one$usual, transform(one$usual, person = "p4"))
+  expect_error(dp_source(in_chunks(more, 10), id = "person", n = 1), "more persons than `n`, 1",
+               class = "dpsosp_error_source")
+})
+
+test_that("without a declared n, which is then that of the ids, there must be some; records without rows are none", {
+  for (rows in list(d[0, ], transform(d[1:5, ], person = NA_character_))) {
+    expect_error(dp_source(in_chunks(rows, 10), id = "person"), "There are no persons", class = "dpsosp_error_source")
+    expect_error(source_csv(rows, 10, id = "person"), "There are no persons", class = "dpsosp_error_source")
+  }
+  for (n in list(NULL, 5)) {
+    expect_error(dp_source(in_chunks(d[0, ], 10), n = n), "has no rows", class = "dpsosp_error_source")
+    expect_error(source_csv(d[0, ], 10, n = n), "has no rows", class = "dpsosp_error_source")
+    connection <- sqlite_connection()
+    DBI::dbWriteTable(connection, "d", d[0, ])
+    expect_error(dp_source(connection, "d", n = n), "has no rows", class = "dpsosp_error_source")
+  }
+})
+
 test_that("the number of rows is in no part of a fit, and no message", {
   rows <- nrow(d)
   used <- sum(!is.na(d$person))
@@ -173,6 +239,8 @@ test_that("rows that change between passes are noticed, without their number", {
                   function(x) transform(x, person = replace(person, 5, "new")))
   for (change in changes) {
     e <- expect_error(persons_fit(changing(change)), class = "dpsosp_error_source")
+    expect_match(conditionMessage(e), "more, fewer or other records or persons|other rows than in an earlier pass")
+    expect_no_match(conditionMessage(e), "fewer rows|more rows")
     for (number in c(nrow(d), sum(!is.na(d$person)))) expect_no_match(conditionMessage(e), as.character(number))
   }
 })
@@ -200,8 +268,8 @@ test_that("what goes with such a source, and what does not", {
     "`person` in `formula`" = function() persons_fit(source, y ~ person),
     "draws batches" = function() persons_fit(source, method = "sgd"),
     "in a random order" = function() persons_fit(source, method = "spider"),
-    "of persons" = function() persons_fit(source, certificate = "population"),
-    "does not go with `model`" = function() dp_sosp(y ~ a, source, eps = 1, model = model_mlp(3), method = "blgd"),
+    "no persons are kept out" = function() persons_fit(source, certificate = "population"),
+    "The method \"blgd\" takes" = function() dp_sosp(y ~ a, source, eps = 1, model = model_mlp(3), method = "sgd"),
     "one record of each" = function() dp_oracle(source, "z", "huber", dp_budget(mu = 1), radius = 2),
     "no column of the source" = function() dp_source(in_chunks(d, 500), id = "persn"),
     "must be the name" = function() dp_source(in_chunks(d, 500), id = c("a", "b")),

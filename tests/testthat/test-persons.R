@@ -184,8 +184,11 @@ test_that("what is for records only is refused, with what to use, before anythin
                  class = "dpsosp_error_persons")
     expect_identical(nrow(dp_ledger(budget)), 0L)
   }
-  expect_error(dp_sosp(y ~ a, d, eps = 1, id = person, certificate = "population"), "of persons")
-  expect_error(dp_sosp(y ~ a, d, eps = 1, id = person, model = model_mlp(3)), "`id` does not go with `model`")
+  expect_error(dp_sosp(y ~ a, d, eps = 1, id = person, certificate = "population"), "no persons are kept out")
+  expect_error(dp_sosp(y ~ a, d, eps = 1, id = person, model = model_mlp(3), method = "sgd"),
+               "draws batches of records.*The method \"blgd\" takes an `id`", class = "dpsosp_error_persons")
+  expect_error(dp_sosp(as.matrix(d["a"]), d$y, eps = 1, id = d$person, model = model_mlp(3), bounds = c(-1, 1)),
+               "for a formula only", class = "dpsosp_error_persons")
   expect_error(dp_sosp(y ~ a, chunks, eps = 1, id = person), "make it with", class = "dpsosp_error_persons")
   expect_error(dp_sosp(y ~ a, d, eps = 1, id = person + 1), "must be a column")
   expect_error(dp_sosp(y ~ a, d, eps = 1, id = persn), "`person`")
@@ -230,7 +233,9 @@ test_that("intervals and evaluations are of persons, too", {
   expect_equal(sum(e$confusion), 4000, tolerance = 0.01)
   expect_output(print(e), "4,000 persons, at most 1,000 records each")
   expect_false(any(numbers_in(unclass(e)) == nrow(d), na.rm = TRUE))
-  expect_error(dp_certify(fit, d, eps = 1), "several of one person", class = "dpsosp_error_persons")
+  for (wrong in list(dp_source(in_chunks(d, 500), id = "person"), dp_source(in_chunks(d, 500)), 1, as.list(d))) {
+    expect_error(dp_evaluate(fit, wrong, eps = 1), "`newdata` must be", class = "dpsosp_error_argument")
+  }
   expect_error(dp_inference(fit, d[names(d) != "person"], eps = 1), "`person`")
   expect_error(dp_inference(fit, chunks, eps = 1), "is of records", class = "dpsosp_error_persons")
 })
@@ -239,4 +244,39 @@ test_that("shares in R are those of the core: multiples of 2^-20 that sum to at 
   persons <- list(code = c(1L, 2L, 2L, 3L, 3L, 3L), n = 4L, most = 3L)
   expect_identical(raw_shares(persons), c(1, 0.5, 0.5, rep(floor(2^20 / 3) / 2^20, 3)))
   expect_identical(raw_shares(list(code = integer(), n = 1L, most = 1L)), numeric())
+})
+
+# ---- networks, by the method that uses all records ----
+
+network_search <- control_line_search(attempts = 12, candidates = 8, first = 32, ratio = 0.5, sufficient = 0.001)
+network_persons <- function(data, ..., eps = 50) {
+  persons_fit(data, model = model_mlp(3), control = network_search, eps = eps, ...)
+}
+
+test_that("a network counts each person once, in memory and in chunks", {
+  d <- with_gaps()
+  for (noise in list("replace-one", "zero-out")) {
+    fit <- network_persons(d, neighbours = noise)
+    expect_identical(fit$method, "blgd")
+    expect_identical(fit[c("n", "persons")], list(n = 201L, persons = list(name = "person", most = 1000L)))
+    expect_false(tells_number(fit, nrow(d)))
+    expect_false(tells_number(fit, sum(!is.na(d$person))))
+    one <- d[!duplicated(d$person) & !is.na(d$person), ]
+    expect_identical(network_persons(one[rep(seq_len(nrow(one)), 16), ], neighbours = noise)$weights,
+                     network_persons(one, neighbours = noise)$weights)
+    expect_gt(max(abs(network_persons(d, id = NULL, method = "blgd", neighbours = noise)$weights - fit$weights)), 1e-3)
+    for (cache in c("memory", "none")) {
+      source <- dp_source(in_chunks(d, 300), id = "person", cache = cache)
+      expect_identical(network_persons(source, neighbours = noise)$weights, fit$weights)
+    }
+  }
+  expect_gt(max(abs(network_persons(d, records = 2)$weights - network_persons(d)$weights)), 1e-3)
+  found <- network_persons(d, bounds = "private")
+  expect_identical(network_persons(dp_source(in_chunks(d, 300), id = "person"), bounds = "private")$weights,
+                   found$weights)
+  expect_output(print(found), "201 persons, at most 1,000 records each")
+  expect_output(print(found), "Usable:|too large to tell")
+  of_gradient <- function(data, ...) dp_ledger(network_persons(data, ...))$sensitivity[1]
+  expect_equal(of_gradient(d), of_gradient(d[!duplicated(d$person) & !is.na(d$person), ], id = NULL, method = "blgd"),
+               tolerance = 1e-6)
 })

@@ -160,7 +160,7 @@ test_that("other persons than were counted end a fit, other records do not", {
   for (bounds in list(bounds_ab, "private")) {
     budget <- dp_budget(eps = 1, delta = 1e-5)
     e <- expect_error(dp_sosp(y ~ a + b, source, budget = budget, bounds = bounds, progress = FALSE),
-                      class = "dpsosp_error_source")
+                      "more, fewer or other records or persons than it is known to have", class = "dpsosp_error_source")
     expect_equal(charged(budget), 1)
     for (number in c(nrow(d), DBI::dbGetQuery(connection, "SELECT COUNT(*) FROM people")[[1]])) {
       expect_no_match(conditionMessage(e), as.character(number))
@@ -187,11 +187,19 @@ test_that("what a database does not compute is refused before a charge, as no ro
   }
   refused("no rows of persons are fetched", y ~ a, bounds = bounds_ab["a"], method = "outpert")
   refused("no rows of persons are fetched", y ~ a, bounds = bounds_ab["a"], method = "agd")
-  refused("compares at most 100 candidates of a search, and no rows of persons", y ~ a, bounds = bounds_ab["a"],
-          method = "blgd", control = control_line_search(candidates = 101, ratio = 0.99))
+  refused("with this search asks for sums", y ~ a, bounds = bounds_ab["a"], method = "2opt-ls", loss = "sigmoid",
+          control = control_opt(line_search = "exponential"))
   refused("draws batches", y ~ a, bounds = bounds_ab["a"], method = "sgd", class = "dpsosp_error_persons")
+  for (data in list(source, d, dp_source(in_chunks(d, 500), id = "person"))) {
+    e <- expect_error(persons_fit(data, method = "objpert"), "the rank of", class = "dpsosp_error_persons")
+    named <- function(method) grepl(paste0("\"", method, "\""), conditionMessage(e), fixed = TRUE)
+    expect_true(named("newton-ridge") && named("blgd"))
+    expect_identical(named("outpert") && named("agd"), !identical(data, source))
+    expect_identical(named("outpert") || named("agd"), !identical(data, source))
+    expect_false(named("sgd") || named("spider"))
+  }
   refused("in a random order", y ~ a, bounds = bounds_ab["a"], method = "spider", class = "dpsosp_error_persons")
-  refused("does not go with `model`", y ~ a, model = model_mlp(3), class = "dpsosp_error_persons")
+  refused("a database computes sums of linear models only", y ~ a, model = model_mlp(3))
   wide <- as.data.frame(matrix(0.5, 10, 62))
   wide[c("person", "y")] <- list(1:10, rep(c("no", "yes"), 5))
   connection <- sqlite_connection()
@@ -200,6 +208,24 @@ test_that("what a database does not compute is refused before a charge, as no ro
   refused("fewer numbers than a matrix", y ~ ., bounds = stats::setNames(rep(list(c(-1, 1)), 62), paste0("V", 1:62)))
   expect_equal(charged(budget), 0)
   expect_false(stream_feed(source, "V1", identity)("open"))
+})
+
+test_that("a search of more steps than a statement has room for takes several", {
+  source <- person_table()
+  fine <- list("2opt-ls" = control_opt(max_iterations = 2, b_g = 1e4, beta_g = 0.99),
+               blgd = control_line_search("gaussian", attempts = 2, candidates = 950, ratio = 0.99))
+  for (method in names(fine)) {
+    fit <- function(data) {
+      persons_fit(data, method = method, loss = if (method == "2opt-ls") "sigmoid", control = fine[[method]], eps = 50)
+    }
+    statements <- watched(pushed <- fit(source))
+    expect_gte(length(grep(" AS t100\\b", statements)), if (method == "blgd") 9 else 2)
+    expect_length(grep(" AS t101\\b", statements), 0)
+    memory <- fit(d)
+    expect_equal(coef(pushed), coef(memory), tolerance = 2e-5)
+    expect_equal(dp_ledger(pushed)$scale, dp_ledger(memory)$scale, tolerance = 1e-5)
+    expect_identical(dp_ledger(pushed)$values, dp_ledger(memory)$values)
+  }
 })
 
 test_that("intervals are those in memory, and prepared rows have their shares", {

@@ -138,9 +138,9 @@ test_that("wrong columns, too few rows and too many are errors of the source", {
         }
       }
     }), n = 6000),
-    "more or fewer rows than it" = with_rows(d[1:5999, ]),
-    "more or fewer rows than it" = with_rows(d[c(1:6000, 1), ]),
-    "more or fewer rows than it" = with_rows(d[1:100, ])
+    "more, fewer or other records" = with_rows(d[1:5999, ]),
+    "more, fewer or other records" = with_rows(d[c(1:6000, 1), ]),
+    "more, fewer or other records" = with_rows(d[1:100, ])
   )
   for (i in seq_along(wrong)) {
     budget <- dp_budget(eps = 1, delta = 1e-6)

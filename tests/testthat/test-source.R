@@ -186,9 +186,9 @@ test_that("chunks that do not fit together are errors; what was asked is charged
     "no column `a`" = function(x) x[-1],
     "no column `y`" = function(x) x[names(x) != "y"],
     "must return a data frame" = function(x) as.list(x),
-    "more or fewer rows than it" = function(x) x[-1, ],
-    "more or fewer rows than it" = function(x) x[0, ],
-    "more or fewer rows than it" = function(x) rbind(x, x)
+    "more, fewer or other records" = function(x) x[-1, ],
+    "more, fewer or other records" = function(x) x[0, ],
+    "more, fewer or other records" = function(x) rbind(x, x)
   )
   for (i in seq_along(changes)) {
     for (bounds in list("private", frame_bounds["a"])) {
@@ -231,11 +231,11 @@ test_that("connections and queries that a failed pass leaves are closed", {
   utils::write.csv(d, file, row.names = FALSE)
   before <- nrow(showConnections())
   source <- dp_source(file, chunk = 20, levels = levels_of(d), n = 50)
-  expect_error(fit(source), "more or fewer rows", class = "dpsosp_error_source")
+  expect_error(fit(source), "more, fewer or other records", class = "dpsosp_error_source")
   expect_identical(nrow(showConnections()), before)
   connection <- sqlite_connection()
   DBI::dbWriteTable(connection, "people", d)
   source <- dp_source(connection, "people", levels = levels_of(d), n = 50, chunk = 20)
-  expect_error(fit(source), "more or fewer rows", class = "dpsosp_error_source")
+  expect_error(fit(source), "more, fewer or other records", class = "dpsosp_error_source")
   expect_silent(DBI::dbClearResult(DBI::dbSendQuery(connection, "SELECT 1"))) # a pending result would give a warning
 })
