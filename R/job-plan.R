@@ -160,7 +160,7 @@ ridge_excess <- function(s) {
 geometry_second <- function(frame, geometry) {
   second <- if (frame$intercept) frame$covariance else frame$second
   second <- geometry$scale * t(geometry$scale * second)
-  if (frame$intercept) rbind(c(geometry$constant^2, numeric(nrow(second))), cbind(0, second)) else second
+  if (frame$intercept) bordered(geometry$constant^2, second) else second
 }
 
 # Variance of the predictors under a prior with the variances 1 / kappa_j.
@@ -196,21 +196,29 @@ plan_count_factor <- 1.3
 
 residual_excess <- function(s) {
   if (is_level_only(s)) return(constant_excess(s) + 1 / (2 * s$n)) # and the noise of the level, in its unknown range
+  at <- residual_path(s)
+  level <- if (s$frame$intercept) at$noise / s$geometry$constant^2 + 1 / s$n else 0
+  factor <- if (is_count(s)) plan_count_factor else 1
+  factor * (sum(at$value * (at$held + at$kept^2 * at$unsure / at$value^2)) + level) / 2 + recalibrated(s, at$clip)
+}
+
+# The run in its coordinates. noise: variance of the mean of all gradients, over the squared curvature; along the
+# eigenvectors of the rows, without the intercept, with the eigenvalues value: the fraction kept of an estimate with the
+# variance unsure / value^2, and held, the mean square of the signal that is removed.
+residual_path <- function(s) {
   gradients <- residual_shares(s)$gradients * s$rho
   clip <- clip_over_scale(s, relative_noise(s, gradients))
   if (is_count(s)) clip <- max(clip, s$event)
   within <- 2 * stats::pnorm(clip) - 1
-  noise <- planned_sd(s, "residual gradient", gradients, clip = clip)^2 / residual_tail
-  matrix <- s$geometry$scale * t(s$geometry$scale * s$frame$covariance)
-  slopes <- outer(1 / s$geometry$scale, 1 / s$geometry$scale) * diag((s$effect * s$frame$radius)^2, nrow(matrix))
-  e <- eigen(matrix, symmetric = TRUE)
+  noise <- planned_sd(s, "residual gradient", gradients, clip = clip)^2 / residual_tail / within^2
+  slopes <- seq_len(s$dim) > s$frame$intercept
+  e <- eigen(geometry_second(s$frame, s$geometry)[slopes, slopes, drop = FALSE], symmetric = TRUE)
   value <- pmax(e$values, 1e-12 * e$values[1])
-  signal <- colSums(e$vectors * (slopes %*% e$vectors))
-  unsure <- (noise / within + value / s$n) / within
-  kept <- signal * value^2 / (signal * value^2 + unsure)
-  level <- unsure_level(s, noise / within^2)
-  factor <- if (is_count(s)) plan_count_factor else 1
-  factor * (sum(value * ((1 - kept)^2 * signal + kept^2 * unsure / value^2)) + level) / 2 + recalibrated(s, clip)
+  signal <- drop(t(e$vectors^2) %*% ((s$effect * s$frame$radius) / s$geometry$scale)^2)
+  unsure <- noise + value / s$n / within
+  kept <- if (is_level_only(s)) 0 * value else signal * value^2 / (signal * value^2 + unsure)
+  list(clip = clip, noise = noise, vectors = e$vectors, value = value, kept = kept, unsure = unsure,
+       held = (1 - kept)^2 * signal)
 }
 
 # What the noise of the factor of all slopes adds, for counts, whose factor is expected to be `plan_count_slopes` from
@@ -226,9 +234,6 @@ recalibrated <- function(s, clip) {
   kept <- plan_count_slopes^2 / (plan_count_slopes^2 + variance)
   kept^2 * variance * size / 2
 }
-
-# The variance of the intercept times its squared coordinate.
-unsure_level <- function(s, noise) if (s$frame$intercept) noise / s$geometry$constant^2 + 1 / s$n else 0
 
 # ---- intervals ----
 
@@ -248,22 +253,51 @@ plan_coordinates <- function(s) {
 
 # Variance of the estimates of a fit with intervals: V = H^-1 (H / n + s_g^2 I + Cov(E v)) H^-1 (R/job-intervals.R),
 # with Cov(E v) = s_H^2 / 2 (|v|^2 I + vv'). For vv' its mean is used, which follows from the noise of the path and of g
-# in the step v = H^-1 g. The path of "newton" is the mean of half of the steps, which use a fifth of the budget; that
-# of "newton-ridge" has about the noise of one gradient that uses a fifth.
+# in the step v = H^-1 g. Returns it with H, s_H, the variance without privacy, and the prior standard deviation of a
+# coefficient.
 one_step_variance <- function(s) {
+  at <- if (takes_residuals(s$method)) residual_step(s) else plain_step(s)
+  inverse <- inverse_of(at$hessian)
+  step <- at$path + at$sd^2 * inverse %*% inverse
+  noise <- diag(at$sd^2, s$dim) + at$hessian_sd^2 / 2 * (diag(sum(diag(step)), s$dim) + step)
+  list(hessian = at$hessian, hessian_sd = at$hessian_sd, exact = inverse / s$n, prior = at$prior,
+       variance = inverse / s$n + inverse %*% noise %*% inverse)
+}
+
+# sd: of the noise of g; path: mean square of the distance of the run's solution from the minimiser, which is noise. The
+# path of "newton" is the mean of half of the steps, which use a fifth of the budget; that of "newton-ridge" has about
+# the noise of one gradient that uses a fifth.
+plain_step <- function(s) {
   share <- inference_shares
   at <- plan_coordinates(s)
   nu <- planned_sd(s, "gradient", s$left, at$oracle)
   hessian <- s$curvature * at$second
   inverse <- inverse_of(hessian)
-  path <- (if (is.null(s$geometry)) 2 else 1) / 0.2
-  step <- nu^2 * (1 / share[["gradient"]] + path) * inverse %*% inverse
-  matrix_sd <- planned_sd(s, "hessian", s$left * share[["hessian"]], at$oracle)
-  noise <- diag(nu^2 / share[["gradient"]], s$dim) +
-    matrix_sd^2 / 2 * (diag(sum(diag(step)), s$dim) + step)
-  list(hessian = hessian, hessian_sd = matrix_sd, exact = inverse / s$n, unit = at$unit,
-       variance = inverse / s$n + inverse %*% noise %*% inverse)
+  list(hessian = hessian, sd = nu / sqrt(share[["gradient"]]),
+       path = (if (is.null(s$geometry)) 2 else 1) / 0.2 * nu^2 * inverse %*% inverse,
+       hessian_sd = planned_sd(s, "hessian", s$left * share[["hessian"]], at$oracle), prior = step_prior * at$unit)
 }
+
+# The same of a fit by residuals, in residual standard deviations, where the solution is shrunk (residual_path()). The
+# clip is about what normal residuals have, whose largest are hidden by the noise of their counts. For counts second
+# derivatives are clipped by the standard deviation of the predictors.
+plan_clip <- 4.5
+
+residual_step <- function(s) {
+  rho <- (1 - inference_path) * s$left * inference_residuals / sum(inference_residuals)
+  run <- residual_path(s)
+  slopes <- run$vectors %*% ((run$held + run$kept^2 * run$noise / run$value^2) * t(run$vectors))
+  explained <- 2 * constant_excess(s) # of the variance of the response, or of the predictors of counts, below
+  most <- if (is_count(s)) exp(inference_reach * sqrt(explained) * s$event) else 1
+  list(hessian = geometry_second(s$frame, s$geometry),
+       sd = planned_sd(s, "residual gradient", rho[["gradient"]], clip = max(plan_clip, if (is_count(s)) s$event)),
+       path = if (s$frame$intercept) bordered(run$noise / s$geometry$constant^4, slopes) else slopes,
+       hessian_sd = planned_sd(s, "residual hessian", rho[["hessian"]], clip = most),
+       prior = sqrt(s$dim) * if (is_count(s)) 1 / s$event else sqrt(1 + explained))
+}
+
+# A matrix with the number x in front of the diagonal of a.
+bordered <- function(x, a) rbind(c(x, numeric(nrow(a))), cbind(0, a))
 
 # The ratio of the widths of the private and the non-private interval, by column.
 interval_ratios <- function(s) {
@@ -275,8 +309,7 @@ interval_ratios <- function(s) {
 # Excess loss of the predictor, shrunk by S as in shrink() in R/job-intervals.R, in the coordinates of the mapped rows.
 one_step_excess <- function(s) {
   v <- one_step_variance(s)
-  prior <- (step_prior * v$unit)^2
-  kept <- prior * inverse_of(v$variance + diag(prior, s$dim))
+  kept <- v$prior^2 * inverse_of(v$variance + diag(v$prior^2, s$dim))
   lost <- diag(s$dim) - kept
   noise <- trace_of(kept %*% v$variance, kept %*% v$hessian)
   (noise + (s$effect * s$frame$radius)^2 * trace_of(crossprod(lost, v$hessian), lost)) / 2
@@ -317,6 +350,7 @@ plan_setting <- function(plan, n = plan$n, eps = plan$eps) {
     s <- plan_geometry(s)
     left <- left - geometry_share * s$rho
   }
+  if (takes_residuals(method)) left <- left - level_share(s) * s$rho
   if (isTRUE(plan$later)) left <- s$rho / (1 - inference_path)
   add_entries(s, left = left, run_rho = left * if (plan$inference) inference_path else 1)
 }
@@ -325,8 +359,9 @@ planned_oracle <- function(job) {
   columns <- job$design$columns
   factors <- unique(columns$variable[columns$kind == "indicator"])
   indicators <- as.vector(table(columns$variable)[factors])
+  loss <- path_loss(job)
   .Call(ffi_oracle_planned, as.double(job$n), sum(columns$kind == "numeric"), indicators, job$design$intercept,
-        job$design$radius, job$loss$name, job$loss$parameter, job$budget$pointer, job$neighbours)
+        job$design$radius, loss$name, loss$parameter, job$budget$pointer, job$neighbours)
 }
 
 # ---- what is expected of the records ----

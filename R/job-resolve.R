@@ -59,19 +59,18 @@ resolve_eps <- function(job) {
   min(asked$eps, .Call(ffi_gdp_epsilon, sqrt(2 * state$left), job$delta))
 }
 
-# The fraction of the slopes that are expected to be shown, by the rules of one_step() and step_intervals() for the
-# expected matrices.
-resolved_share <- function(s) {
-  variance <- one_step_variance(s)
-  hessian <- variance$hessian
-  curvature <- eigen(hessian, symmetric = TRUE)
-  open <- curvature$values < step_floor * variance$hessian_sd * sqrt(2 * s$dim)
-  prior <- step_prior * variance$unit
-  lost <- prior^2 * rowSums(curvature$vectors[, open, drop = FALSE]^2)
-  total <- diag(variance$variance) + lost
-  r <- if (s$frame$intercept) hessian[1, ] / hessian[1, 1] else 0
-  short <- diag(hessian) - r * hessian[1, ] < step_evident * variance$hessian_sd * (1 + r^2)
+resolved_share <- function(s) mean(expected_resolved(s))
+
+# Which slopes are expected to be shown, by the rules of one_step() and step_intervals() for the expected matrices?
+expected_resolved <- function(s) {
+  v <- one_step_variance(s)
+  curvature <- eigen(v$hessian, symmetric = TRUE)
+  open <- curvature$values < step_floor * v$hessian_sd * sqrt(2 * s$dim)
+  lost <- v$prior^2 * rowSums(curvature$vectors[, open, drop = FALSE]^2)
+  total <- diag(v$variance) + lost
+  r <- if (s$frame$intercept) v$hessian[1, ] / v$hessian[1, 1] else 0
+  short <- diag(v$hessian) - r * v$hessian[1, ] < step_evident * v$hessian_sd * (1 + r^2)
   slopes <- seq_len(s$dim) > s$frame$intercept
   numeric <- c(if (s$frame$intercept) FALSE, s$frame$columns$kind == "numeric")
-  mean(!(lost > step_most * total | total > prior^2 | (short & numeric))[slopes])
+  !(lost > step_most * total | total > v$prior^2 | (short & numeric))[slopes]
 }

@@ -110,7 +110,7 @@ dp_plan <- function(n, numeric = 0, levels = NULL, formula = NULL, schema = NULL
   inference <- check_flag(inference, "inference", call)
   loss <- plan_losses[[check_choice(loss, names(plan_losses), "loss", call)]]()
   residual <- has_residuals(loss)
-  if (residual) check_residual_plan(loss$name, inference, method, want, curvature, call)
+  if (residual) check_residual_plan(loss$name, method, want, curvature, call)
   level <- check_plan_level(level, loss, call)
   plan <- list(
     n = check_count(n, "n", 2, call = call), eps = check_number(eps, "eps", 0, 1e3, call = call),
@@ -141,13 +141,12 @@ check_plan_level <- function(level, loss, call) {
   abort("argument", "`level` is the mean of counts, for `loss = \"poisson\"` only.", call = call)
 }
 
-check_residual_plan <- function(loss, inference, method, want, curvature, call) {
+check_residual_plan <- function(loss, method, want, curvature, call) {
   refuse <- function(...) abort("argument", "With `loss = \"", loss, "\"` ", ..., call = call)
-  if (inference) refuse("there is no plan of intervals: leave out `inference`.")
   if (!isTRUE(method %in% c("auto", methods_with("unbounded")))) {
     refuse("`method` must be \"auto\" or ", quote_all(methods_with("unbounded")), ".")
   }
-  if (!is.null(want)) refuse("there is no target and no interval: leave out `want`.")
+  if (!is.null(want$target)) refuse("there is no target: leave out `want$target`.")
   if (!is.null(curvature)) refuse("the curvature is one: leave out `curvature`.")
 }
 
@@ -260,7 +259,8 @@ new_plan <- function(plan, want) {
     bound = if (residual) NA_real_ else
       required_rows("opt-ls", second$eps_g, second$eps_h, s$dim, s$asked$eps, s$delta),
     intervals = if (plan$inference) {
-      data.frame(column = plan$frame$columns$name, group = plan$groups, ratio = interval_ratios(s))
+      data.frame(column = plan$frame$columns$name, group = plan$groups, ratio = interval_ratios(s),
+                 resolved = expected_resolved(s))
     },
     want = plan$want, setting = plan
   )))
