@@ -262,7 +262,8 @@ shrink <- function(step) {
 
 # Such a fit (method-residual.R) has its intervals in the coordinates of its last steps, whose rows z have a norm of
 # about one, with noise in proportion to a clip of residuals. At the solution noisy counts of residuals come first: they
-# tell their scale and how far they reach, and so a clip C that hardly changes the mean. Then come the mean gradient of
+# tell their scale and how far they reach, and so a clip C that hardly changes the mean: of counts at least one event, as
+# rare ones are not seen by the counts of residuals. Then come the mean gradient of
 # residuals clipped to C (less for rows longer than the cap), the Hessian, and the second moments of the gradient's
 # terms. The rest is one_step(), as squared error is quadratic but for the clip.
 #
@@ -306,7 +307,7 @@ release_residuals <- function(oracle, facts, point, rho, n) {
   ends <- level$most * 2^((seq_len(inference_ends) - inference_ends) / 2)
   counts <- .Call(ffi_oracle_residual_counts, o, point, ends, cost[["counts"]], reproducible)
   scale <- .Call(ffi_residual_scale, ends, counts$counts, counts$sd, level$present)
-  clip <- min(max(inference_clip * scale), level$most)
+  clip <- min(max(inference_clip * scale, if (facts$response$kind == "count") level$event), level$most)
   gradient <- .Call(ffi_oracle_residual_gradient, o, point, clip, cost[["gradient"]], reproducible)
   hessian <- .Call(ffi_oracle_residual_hessian, o, point, largest_curvature(facts$response, level), cost[["hessian"]],
                    reproducible)

@@ -256,18 +256,41 @@ plan_coordinates <- function(s) {
 # in the step v = H^-1 g. Returns it with H, s_H, the variance without privacy, and the prior standard deviation of a
 # coefficient.
 one_step_variance <- function(s) {
-  at <- if (takes_residuals(s$method)) residual_step(s) else plain_step(s)
+  at <- if (takes_residuals(s$method)) residual_releases(s) else newton_releases(s)
   inverse <- inverse_of(at$hessian)
-  step <- at$path + at$sd^2 * inverse %*% inverse
+  seen <- noisy_inverse(at$hessian, at$hessian_sd)
+  step <- at$path + at$sd^2 * seen(diag(s$dim))
   noise <- diag(at$sd^2, s$dim) + at$hessian_sd^2 / 2 * (diag(sum(diag(step)), s$dim) + step)
   list(hessian = at$hessian, hessian_sd = at$hessian_sd, exact = inverse / s$n, prior = at$prior,
-       variance = inverse / s$n + inverse %*% noise %*% inverse)
+       variance = seen(at$hessian / s$n + noise))
+}
+
+# The mean of (H + E)^-1 A (H + E)^-1 as a function of A, for the noise E of H, whose eigenvalues are spread over a
+# semicircle. With r = d s_H^2 / 2 the mean of (H + E)^-1 is about K = (H - x)^-1, x = r tr(K) / d, and that of the
+# product KAK + t K^2, t = r tr(KAK) / (d - r tr(K^2)). Where the noise hides an eigenvalue there is no such x: one is
+# taken at which r tr(K^2) / d is plan_hidden, or none.
+plan_hidden <- 0.75
+
+noisy_inverse <- function(hessian, sd) {
+  e <- eigen(hessian, symmetric = TRUE)
+  r <- nrow(hessian) * sd^2 / 2
+  hidden <- function(x) r * mean(1 / (e$values - x)^2) - plan_hidden
+  least <- min(e$values)
+  most <- if (hidden(0) < 0) stats::uniroot(hidden, c(0, least - sqrt(r / nrow(hessian))))$root else 0
+  x <- 0
+  for (i in 1:50) x <- min(r * mean(1 / (e$values - x)), most)
+  k <- e$vectors %*% (t(e$vectors) / (e$values - x))
+  more <- r / nrow(hessian) / (1 - min(plan_hidden, r * mean(1 / (e$values - x)^2)))
+  function(a) {
+    kak <- k %*% a %*% k
+    kak + more * sum(diag(kak)) * k %*% k
+  }
 }
 
 # sd: of the noise of g; path: mean square of the distance of the run's solution from the minimiser, which is noise. The
 # path of "newton" is the mean of half of the steps, which use a fifth of the budget; that of "newton-ridge" has about
 # the noise of one gradient that uses a fifth.
-plain_step <- function(s) {
+newton_releases <- function(s) {
   share <- inference_shares
   at <- plan_coordinates(s)
   nu <- planned_sd(s, "gradient", s$left, at$oracle)
@@ -278,22 +301,32 @@ plain_step <- function(s) {
        hessian_sd = planned_sd(s, "hessian", s$left * share[["hessian"]], at$oracle), prior = step_prior * at$unit)
 }
 
-# The same of a fit by residuals, in residual standard deviations, where the solution is shrunk (residual_path()). The
-# clip is about what normal residuals have, whose largest are hidden by the noise of their counts. For counts second
-# derivatives are clipped by the standard deviation of the predictors.
-plan_clip <- 4.5
-
-residual_step <- function(s) {
+# The same of a fit by residuals, in residual standard deviations, where the solution is shrunk (residual_path()). Counts
+# have a variance of one there, and a mean whose logarithm varies by `spread`, as do their second derivatives.
+residual_releases <- function(s) {
   rho <- (1 - inference_path) * s$left * inference_residuals / sum(inference_residuals)
   run <- residual_path(s)
   slopes <- run$vectors %*% ((run$held + run$kept^2 * run$noise / run$value^2) * t(run$vectors))
-  explained <- 2 * constant_excess(s) # of the variance of the response, or of the predictors of counts, below
-  most <- if (is_count(s)) exp(inference_reach * sqrt(explained) * s$event) else 1
+  explained <- 2 * constant_excess(s)
+  spread <- if (is_count(s)) sqrt(explained) * s$event else 0
   list(hessian = geometry_second(s$frame, s$geometry),
-       sd = planned_sd(s, "residual gradient", rho[["gradient"]], clip = max(plan_clip, if (is_count(s)) s$event)),
+       sd = planned_sd(s, "residual gradient", rho[["gradient"]], clip = planned_clip(s, spread, rho[["counts"]])),
        path = if (s$frame$intercept) bordered(run$noise / s$geometry$constant^4, slopes) else slopes,
-       hessian_sd = planned_sd(s, "residual hessian", rho[["hessian"]], clip = most),
+       hessian_sd = planned_sd(s, "residual hessian", rho[["hessian"]], clip = exp(inference_reach * spread)),
        prior = sqrt(s$dim) * if (is_count(s)) 1 / s$event else sqrt(1 + explained))
+}
+
+# The clip of residuals, by how far they reach. For normal ones it is plan_far on average, as ends of the counts are far
+# apart and their noise shows more (find_far() in src/method/scale.c with its constants). Counts have a Poisson
+# distribution, whose mean is larger for some; their noise hides few of them.
+plan_far <- 3.1
+plan_few <- c(fraction = 0.004, doubt = 1.5)
+
+planned_clip <- function(s, spread, rho) {
+  if (!is_count(s)) return(max(inference_clip * c(1, plan_far)))
+  few <- min(plan_few[["fraction"]] + plan_few[["doubt"]] * planned_sd(s, "residual counts", rho), 0.5)
+  most <- stats::qpois(few, exp(spread) / s$event^2, lower.tail = FALSE)
+  max(inference_clip * c(1, s$event * most - 1 / s$event), s$event)
 }
 
 # A matrix with the number x in front of the diagonal of a.

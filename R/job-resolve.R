@@ -61,16 +61,23 @@ resolve_eps <- function(job) {
 
 resolved_share <- function(s) mean(expected_resolved(s))
 
-# Which slopes are expected to be shown, by the rules of one_step() and step_intervals() for the expected matrices?
+# Which slopes are expected to be shown, by the rules of one_step() and step_intervals() for the expected matrices? open:
+# the probability that noise moves an eigenvalue below the least one, which is a fraction of the norm of the noise.
 expected_resolved <- function(s) {
   v <- one_step_variance(s)
   curvature <- eigen(v$hessian, symmetric = TRUE)
-  open <- curvature$values < step_floor * v$hessian_sd * sqrt(2 * s$dim)
-  lost <- v$prior^2 * rowSums(curvature$vectors[, open, drop = FALSE]^2)
+  open <- semicircle(step_floor - curvature$values / (v$hessian_sd * sqrt(2 * s$dim)))
+  lost <- v$prior^2 * drop(curvature$vectors^2 %*% open)
   total <- diag(v$variance) + lost
   r <- if (s$frame$intercept) v$hessian[1, ] / v$hessian[1, 1] else 0
   short <- diag(v$hessian) - r * v$hessian[1, ] < step_evident * v$hessian_sd * (1 + r^2)
   slopes <- seq_len(s$dim) > s$frame$intercept
   numeric <- c(if (s$frame$intercept) FALSE, s$frame$columns$kind == "numeric")
   !(lost > step_most * total | total > v$prior^2 | (short & numeric))[slopes]
+}
+
+# The distribution function of the eigenvalues of noise with the norm one.
+semicircle <- function(x) {
+  x <- pmin(pmax(x, -1), 1)
+  1 / 2 + (x * sqrt(1 - x^2) + asin(x)) / pi
 }
