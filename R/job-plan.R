@@ -228,7 +228,7 @@ plan_count_slopes <- 0.2
 recalibrated <- function(s, clip) {
   shares <- residual_shares(s)
   if (!is_count(s) || !shares$slopes) return(0)
-  sd <- planned_sd(s, "recalibration", shares$recalibration * s$rho, clip = 2 * clip)
+  sd <- planned_sd(s, "recalibration", path_share(s) * shares$recalibration * s$rho, clip = 2 * clip)
   size <- 2 * constant_excess(s)
   variance <- 4 * sd^2 / size
   kept <- plan_count_slopes^2 / (plan_count_slopes^2 + variance)
@@ -266,21 +266,22 @@ one_step_variance <- function(s) {
 }
 
 # The mean of (H + E)^-1 A (H + E)^-1 as a function of A, for the noise E of H, whose eigenvalues are spread over a
-# semicircle. With r = d s_H^2 / 2 the mean of (H + E)^-1 is about K = (H - x)^-1, x = r tr(K) / d, and that of the
+# semicircle. With r = (d + 1) s_H^2 / 2 the mean of (H + E)^-1 is about K = (H - x)^-1, x = r tr(K) / d, and that of the
 # product KAK + t K^2, t = r tr(KAK) / (d - r tr(K^2)). Where the noise hides an eigenvalue there is no such x: one is
 # taken at which r tr(K^2) / d is plan_hidden, or none.
 plan_hidden <- 0.75
 
 noisy_inverse <- function(hessian, sd) {
   e <- eigen(hessian, symmetric = TRUE)
-  r <- nrow(hessian) * sd^2 / 2
+  d <- nrow(hessian)
+  r <- (d + 1) * sd^2 / 2
   hidden <- function(x) r * mean(1 / (e$values - x)^2) - plan_hidden
   least <- min(e$values)
-  most <- if (hidden(0) < 0) stats::uniroot(hidden, c(0, least - sqrt(r / nrow(hessian))))$root else 0
+  most <- if (hidden(0) < 0) stats::uniroot(hidden, c(0, least - sqrt(r / d)))$root else 0
   x <- 0
   for (i in 1:50) x <- min(r * mean(1 / (e$values - x)), most)
   k <- e$vectors %*% (t(e$vectors) / (e$values - x))
-  more <- r / nrow(hessian) / (1 - min(plan_hidden, r * mean(1 / (e$values - x)^2)))
+  more <- r / d / (1 - min(plan_hidden, r * mean(1 / (e$values - x)^2)))
   function(a) {
     kak <- k %*% a %*% k
     kak + more * sum(diag(kak)) * k %*% k
@@ -301,8 +302,8 @@ newton_releases <- function(s) {
        hessian_sd = planned_sd(s, "hessian", s$left * share[["hessian"]], at$oracle), prior = step_prior * at$unit)
 }
 
-# The same of a fit by residuals, in residual standard deviations, where the solution is shrunk (residual_path()). Counts
-# have a variance of one there, and a mean whose logarithm varies by `spread`, as do their second derivatives.
+# The same of a fit by residuals, in residual standard deviations, where the solution is shrunk (residual_path()).
+# Counts have a variance of one there, and a mean whose logarithm varies by `spread`, as do their second derivatives.
 residual_releases <- function(s) {
   rho <- (1 - inference_path) * s$left * inference_residuals / sum(inference_residuals)
   run <- residual_path(s)
@@ -445,13 +446,4 @@ plan_target <- function(s) {
   options <- c(s$method$family$options(s, s$run_rho), eps_g = 1, eps_h = 1) # it does not depend on these two
   penalty <- core_penalty(s$penalty, s$design$intercept, s$side)
   .Call(ffi_method_alpha, s$method$family$core(s$control), s$oracle, penalty, options, s$run_rho, numeric(s$dim))
-}
-
-# The first root of a function that decreases at first: the lower end if the function is negative there, NA if it is
-# positive at all powers of ten times it. (With very many records the bounds of rounding errors exceed the noise.)
-smallest <- function(f, lower, upper) {
-  if (f(lower) <= 0) return(lower)
-  end <- Find(function(x) f(x) <= 0, lower * 10^seq_len(round(log10(upper / lower))))
-  if (is.null(end)) return(NA_real_)
-  exp(stats::uniroot(function(x) f(exp(x)), log(c(end / 10, end)), tol = 1e-6)$root)
 }

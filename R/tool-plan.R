@@ -30,8 +30,9 @@
 #'   that this is their loss in nats per record; their formula has a factor of 1.3, fitted on synthetic problems, and
 #'   the noise of their slopes' recalibration. On ten synthetic settings for each loss fits have 0.8 to 1.3 times the
 #'   excess of plans for squared error, 0.7 to 1.6 for Huber's loss, and 0.6 to 1.7 for counts
-#'   (`inst/experiments/plan-residual.R`). There is then no target and there are no plans of intervals, and there is no
-#'   plan for several classes.
+#'   (`inst/experiments/plan-residual.R`). Plans are up to twice too large for counts with a mean below 0.01, and too
+#'   small, by up to three times, for few records (`n` of 100). There is then no target. There is no plan for several
+#'   classes, whose excess loss depends on which classes the columns tell apart.
 #' * **Target**: the default target of [dp_sosp()], for every method, from the function that a fit asks. The papers'
 #'   bound ([required_rows()]), which is printed beside it, is for the worst case; typical problems need far fewer
 #'   records.
@@ -42,8 +43,13 @@
 #'   divided by that without privacy, \eqn{H^{-1} / n}{H^-1 / n}, in the coordinates of the fit's geometry for
 #'   `"newton-ridge"`, of the mapped rows for `"newton"`; `ratio` is the square root. Target and excess loss are
 #'   then those of such a fit, whose method has a quarter of the budget, and of its predictions
-#'   ([dp_inference()]). Up to six times the non-private width, plans and simulated fits agree within 25 percent
-#'   (`inst/experiments/plan-check.R`); beyond that, the plan is too small, and its print says "at least".
+#'   ([dp_inference()]). The noise of H makes its inverse larger on average, which is accounted for. Up to six times the
+#'   non-private width, plans and simulated fits agree within 25 percent (`inst/experiments/plan-check.R`); beyond that,
+#'   the plan is too small, and its print says "at least". `resolved` is by the rules of [dp_inference()].
+#'
+#'   For numbers and counts the same with the second moments of the columns for H, in residual standard deviations, and
+#'   for M the noise and the shrinkage of the fit. Residuals are clipped at what normal residuals or counts with a
+#'   Poisson distribution reach. @NEAR@
 #'
 #' @param n Number of records, a whole number of at least 2.
 #' @param numeric Number of numeric columns.
@@ -66,7 +72,7 @@
 #'   positive. `NULL`: none.
 #' @param loss `"logistic"`; `"squared"` or `"huber"`, for [loss_squared()] and [loss_huber()] with declared bounds and
 #'   `effect` in residual standard deviations; or `"poisson"`, for [loss_poisson()], with `effect` on the scale of the
-#'   logarithm. But for `"logistic"` there is no `curvature`, `inference` or `want`.
+#'   logarithm. But for `"logistic"` there is no `curvature` and no `want$target`.
 #' @param level For counts their mean, from 1e-6 to 1e9.
 #' @param x A plan.
 #' @param object A plan.
@@ -82,7 +88,8 @@
 #'   * `target`: a gradient norm, on the scale of the fit's certificate (of mapped rows, or of its geometry, see
 #'     [geometry_public()]); `trivial`: does every point meet it, so that nothing can be certified? `bound`: the number
 #'     of records that the worst-case bound `required_rows("opt-ls")` asks for it;
-#'   * `intervals`: a data frame with `column`, `group` and `ratio`, or `NULL`;
+#'   * `intervals`: a data frame with `column`, `group`, `ratio` and `resolved` (is the coefficient expected to be
+#'     shown?), or `NULL`;
 #'   * `want`: the goal, with `n` and `eps`: the smallest n at the given eps, and the smallest eps at the given n (`NA`:
 #'     none up to n = 1e12 or eps = 100); or `NULL`.
 #'
@@ -108,6 +115,7 @@ dp_plan <- function(n, numeric = 0, levels = NULL, formula = NULL, schema = NULL
   check_dots(call)
   require_given()
   inference <- check_flag(inference, "inference", call)
+  refuse_classes(loss, call)
   loss <- plan_losses[[check_choice(loss, names(plan_losses), "loss", call)]]()
   residual <- has_residuals(loss)
   if (residual) check_residual_plan(loss$name, method, want, curvature, call)
@@ -133,6 +141,12 @@ dp_plan <- function(n, numeric = 0, levels = NULL, formula = NULL, schema = NULL
 
 plan_losses <- list(logistic = function() loss_logistic(), squared = function() loss_squared(c(-1, 1)),
                     huber = function() loss_huber(c(-1, 1)), poisson = function() loss_poisson())
+
+refuse_classes <- function(loss, call) {
+  if (!identical(loss, "multinomial")) return(invisible())
+  abort("argument", "There is no plan for several classes: their excess loss depends on which classes the columns ",
+        "tell apart. `dp_curve()` shows it for simulated data.", call = call)
+}
 
 # The mean count, whose square root is the standard deviation of a count: residuals are in units of this one.
 check_plan_level <- function(level, loss, call) {
@@ -308,7 +322,9 @@ print.dp_plan <- function(x, digits = 2, ...) {
   }
   if (!is.na(x$target)) line("target", if (x$trivial) "nothing can be certified: every point meets ", number(x$target),
        if (!x$trivial) " can be certified", "; the worst-case bound of the papers is n = ", format(x$bound, digits = 2))
-  if (!is.null(x$intervals)) line("intervals", ratio_text(x$intervals, digits), " times the non-private width")
+  if (!is.null(x$intervals)) {
+    line("intervals", ratio_text(x$intervals, digits), " times the non-private width", resolved_text(x$intervals))
+  }
   if (!is.null(x$want)) line("goal", want_text(x))
   cat("Typical of such columns, not a bound; no data were used\n")
   invisible(x)
@@ -320,6 +336,11 @@ count_text <- function(n) format(n, big.mark = ",", scientific = FALSE)
 ratio_text <- function(intervals, digits) {
   ratio <- vapply(split(intervals$ratio, factor(intervals$group, unique(intervals$group))), stats::median, 0)
   paste0(names(ratio), " ", ifelse(ratio > plan_most, "at least ", ""), format_each(ratio, digits), collapse = ", ")
+}
+
+resolved_text <- function(intervals) {
+  shown <- sum(intervals$resolved)
+  if (shown < nrow(intervals)) paste0("; ", shown, " of ", nrow(intervals), " slopes are expected to be resolved")
 }
 
 format_each <- function(x, digits) vapply(signif(x, digits), format, "")
