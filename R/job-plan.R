@@ -266,9 +266,9 @@ one_step_variance <- function(s) {
 }
 
 # The mean of (H + E)^-1 A (H + E)^-1 as a function of A, for the noise E of H, whose eigenvalues are spread over a
-# semicircle. With r = (d + 1) s_H^2 / 2 the mean of (H + E)^-1 is about K = (H - x)^-1, x = r tr(K) / d, and that of the
-# product KAK + t K^2, t = r tr(KAK) / (d - r tr(K^2)). Where the noise hides an eigenvalue there is no such x: one is
-# taken at which r tr(K^2) / d is plan_hidden, or none.
+# semicircle. With r = (d + 1) s_H^2 / 2 the mean of (H + E)^-1 is about K = (H - x)^-1, x = r tr(K) / d, and that of
+# the product KAK + t K^2, t = r tr(KAK) / (d - r tr(K^2)). Where the noise hides an eigenvalue there is no such x: one
+# is taken at which r tr(K^2) / d is plan_hidden, or none.
 plan_hidden <- 0.75
 
 noisy_inverse <- function(hessian, sd) {

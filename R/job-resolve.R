@@ -65,7 +65,7 @@ resolve_eps <- function(job) {
 resolved_share <- function(s) mean(expected_resolved(s))
 
 # Which slopes are expected to be shown, by the rules of one_step() and step_intervals() for the expected matrices?
-# open: the probability that noise moves an eigenvalue below the least one, which is a fraction of the norm of the noise.
+# open: the probability that noise moves an eigenvalue below the least one, a fraction of the norm of the noise.
 expected_resolved <- function(s) {
   v <- one_step_variance(s)
   curvature <- eigen(v$hessian, symmetric = TRUE)

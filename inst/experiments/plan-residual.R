@@ -22,7 +22,8 @@ usual <- data.frame(
 )
 more <- transform(usual, n = 5 * n, half = half + 0.5, group = "more records")
 rare <- data.frame(p = c(5, 5, 2, 2, 5, 5), variance = 0.15, n = c(1e5, 1e5, 1e5, 4e5, 4e5, 4e5),
-                   eps = c(1, 2, 2, 1, 2, 4), effect = 1, level = c(.008, .004, .002, .002, .004, .0005), half = 10, group = "rare")
+                   eps = c(1, 2, 2, 1, 2, 4), effect = 1, level = c(.008, .004, .002, .002, .004, .0005), half = 10,
+                   group = "rare")
 few <- data.frame(p = c(2, 1, 2, 1), variance = 0.33, n = c(100, 100, 200, 200), eps = c(4, 8, 4, 8), effect = 1,
                   level = c(1, 1, 4, 4), half = 10, group = "few records")
 settings <- rbind(usual, more, rare, few)
