@@ -160,13 +160,13 @@ chosen_coefficients <- function(parm, names, call) {
 #' Of a fit by residuals (squared error, and counts with `"newton-ridge"`) the releases are in the coordinates of the
 #' last steps, whose rows z have a norm of about one, R being their cap (see [control_newton_ridge()]). Noisy counts of
 #' residuals at w come first. They tell their scale and how far they reach, and so a clip C, the larger of 3.5 times
-#' the one and 1.5 times the other, which hardly changes the mean. The others are the mean gradient of residuals
-#' clipped to C (to \eqn{C R / |z|} for rows longer than R), the Hessian, and the second moments of the gradient's
-#' terms. For counts the second derivatives, which are means, are clipped to b, \eqn{e^{2 s}}{exp(2 s)} times the
-#' level, s the standard deviation of the predictors by the noisy matrix of the fit; for squared error b = 1.
-#' Sensitivities are \eqn{\sqrt2 / n}{sqrt(2) / n}, 2 C R / n, \eqn{\sqrt2 b (1.3 R)^2 / n}{sqrt(2) b (1.3 R)^2 / n}
-#' and \eqn{\sqrt2 (C R)^2 / n}{sqrt(2) (C R)^2 / n}, costs have the proportions 4 : 40 : 20 : 6. Under `"zero-out"`
-#' sensitivities are those divided by \eqn{\sqrt2}{sqrt(2)}, of the gradient by 2.
+#' the one and 1.5 times the other (for counts at least one event), which hardly changes the mean. The others are the
+#' mean gradient of residuals clipped to C (to \eqn{C R / |z|} for rows longer than R), the Hessian, and the second
+#' moments of the gradient's terms. For counts the second derivatives, which are means, are clipped to b, \eqn{e^{2
+#' s}}{exp(2 s)} times the level, s the standard deviation of the predictors by the noisy matrix of the fit; for
+#' squared error b = 1. Sensitivities are \eqn{\sqrt2 / n}{sqrt(2) / n}, 2 C R / n, \eqn{\sqrt2 b (1.3 R)^2 /
+#' n}{sqrt(2) b (1.3 R)^2 / n} and \eqn{\sqrt2 (C R)^2 / n}{sqrt(2) (C R)^2 / n}, costs have the proportions 4 : 40 :
+#' 20 : 6. Under `"zero-out"` sensitivities are those divided by \eqn{\sqrt2}{sqrt(2)}, of the gradient by 2.
 #'
 #' # Estimates and covariance
 #' The coefficients become \eqn{w - v}, \eqn{v = H^{-1} g}{v = H^-1 g}: one Newton step. Their covariance is
@@ -195,9 +195,10 @@ chosen_coefficients <- function(parm, names, call) {
 #' # Before it is spent
 #' Where [dp_plan()] expects less than half of the coefficients of a `dp_sosp()` with `inference`, or of a
 #' `dp_inference()`, to be resolved, a message (`dpsosp_message_resolve`) says so before the first charge, with the eps
-#' and the n from which half of them would be. It follows from n, columns, declared levels, eps and loss alone, for the
-#' logistic loss, a formula and records: about persons, matrices and other losses it says nothing. It takes columns to
-#' be typical: values that are spread over the whole of their range resolve more.
+#' and the n from which half of them would be. It follows from n, columns, declared levels, eps and loss alone, for a
+#' formula and records, with the logistic loss or by residuals: about persons and matrices it says nothing. It takes
+#' columns to be typical, and counts to have a mean of one: values that are spread over the whole of their range resolve
+#' more.
 #'
 #' # What intervals are about
 #' The intervals are for the coefficients with the least expected loss of rows as the fit maps them: numeric columns

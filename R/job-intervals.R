@@ -4,7 +4,8 @@
 #   intervals  if they are requested:
 #     type          "sandwich" or "model"
 #     released      point and noisy releases (job-intervals.R), n, in a geometry longest, the length R of rows, below
-#     coefficients, vcov, reason, predictor  (step_intervals())
+#     coefficients, vcov, reason  (step_intervals())
+#     predictor     coefficients for predictions
 
 # Fractions of the cost of intervals. Type "model" needs no products, so the other fractions are scaled up.
 inference_shares <- c(gradient = 0.40, hessian = 0.30, products = 0.05)
@@ -36,10 +37,9 @@ infer <- function(oracle, design, geometry, solution, type, rho, n) {
   released$longest <- geometry$cap
   known <- if (is.null(geometry)) known_entries(design) else nothing_known(length(point))
   step <- one_step(released, design, known, step_prior * coefficient_unit(design, geometry))
-  found <- c(list(type = type, released = released), step_intervals(step, design, geometry))
   # The posterior mean of a path in the geometry predicts better than a Newton step.
-  if (!is.null(geometry)) found$predictor <- solution
-  found
+  c(list(type = type, released = released), step_intervals(step, design, geometry),
+    list(predictor = if (is.null(geometry)) mapped_coef(design, NULL, shrink(step)) else solution))
 }
 
 # The coefficient of the core that is one for a column: in [-1, 1], or with a standard deviation of one.
@@ -238,8 +238,7 @@ step_intervals <- function(step, design, geometry = NULL) {
   short <- drop((map != 0) %*% step$short) > 0
   hidden <- variance == 0 | diag(open) > step_most * variance | variance > moderate | short
   reason <- ifelse(hidden, "not resolved by this budget", NA)
-  list(coefficients = mapped_coef(design, geometry, step$w), vcov = covariance, reason = reason,
-       predictor = mapped_coef(design, geometry, shrink(step)))
+  list(coefficients = mapped_coef(design, geometry, step$w), vcov = covariance, reason = reason)
 }
 
 mapped_coef <- function(design, geometry, w) core_coef(design, from_geometry(geometry, w))
@@ -262,9 +261,10 @@ shrink <- function(step) {
 
 # Such a fit (method-residual.R) has its intervals in the coordinates of its last steps, whose rows z have a norm of
 # about one, with noise in proportion to a clip of residuals. At the solution noisy counts of residuals come first: they
-# tell their scale and how far they reach, and so a clip C that hardly changes the mean. Then come the mean gradient of
-# residuals clipped to C (less for rows longer than the cap), the Hessian, and the second moments of the gradient's
-# terms. The rest is one_step(), as squared error is quadratic but for the clip.
+# tell their scale and how far they reach, and so a clip C that hardly changes the mean: of counts at least one event,
+# as rare ones are not seen by the counts of residuals. Then come the mean gradient of residuals clipped to C (less for
+# rows longer than the cap), the Hessian, and the second moments of the gradient's terms. The rest is one_step(), as
+# squared error is quadratic but for the clip.
 #
 # For counts second derivatives are means, of which few exceed exp(inference_reach) times the level, with the standard
 # deviation of the predictors as its unit: there they are clipped, which makes intervals wider.
@@ -306,7 +306,7 @@ release_residuals <- function(oracle, facts, point, rho, n) {
   ends <- level$most * 2^((seq_len(inference_ends) - inference_ends) / 2)
   counts <- .Call(ffi_oracle_residual_counts, o, point, ends, cost[["counts"]], reproducible)
   scale <- .Call(ffi_residual_scale, ends, counts$counts, counts$sd, level$present)
-  clip <- min(max(inference_clip * scale), level$most)
+  clip <- min(max(inference_clip * scale, if (facts$response$kind == "count") level$event), level$most)
   gradient <- .Call(ffi_oracle_residual_gradient, o, point, clip, cost[["gradient"]], reproducible)
   hessian <- .Call(ffi_oracle_residual_hessian, o, point, largest_curvature(facts$response, level), cost[["hessian"]],
                    reproducible)

@@ -160,7 +160,7 @@ ridge_excess <- function(s) {
 geometry_second <- function(frame, geometry) {
   second <- if (frame$intercept) frame$covariance else frame$second
   second <- geometry$scale * t(geometry$scale * second)
-  if (frame$intercept) rbind(c(geometry$constant^2, numeric(nrow(second))), cbind(0, second)) else second
+  if (frame$intercept) bordered(geometry$constant^2, second) else second
 }
 
 # Variance of the predictors under a prior with the variances 1 / kappa_j.
@@ -196,21 +196,29 @@ plan_count_factor <- 1.3
 
 residual_excess <- function(s) {
   if (is_level_only(s)) return(constant_excess(s) + 1 / (2 * s$n)) # and the noise of the level, in its unknown range
+  at <- residual_path(s)
+  level <- if (s$frame$intercept) at$noise / s$geometry$constant^2 + 1 / s$n else 0
+  factor <- if (is_count(s)) plan_count_factor else 1
+  factor * (sum(at$value * (at$held + at$kept^2 * at$unsure / at$value^2)) + level) / 2 + recalibrated(s, at$clip)
+}
+
+# The run in its coordinates. noise: variance of the mean of all gradients, over the squared curvature; along the
+# eigenvectors of the rows, without the intercept, with the eigenvalues value: the fraction kept of an estimate with the
+# variance unsure / value^2, and held, the mean square of the signal that is removed.
+residual_path <- function(s) {
   gradients <- residual_shares(s)$gradients * s$rho
   clip <- clip_over_scale(s, relative_noise(s, gradients))
   if (is_count(s)) clip <- max(clip, s$event)
   within <- 2 * stats::pnorm(clip) - 1
-  noise <- planned_sd(s, "residual gradient", gradients, clip = clip)^2 / residual_tail
-  matrix <- s$geometry$scale * t(s$geometry$scale * s$frame$covariance)
-  slopes <- outer(1 / s$geometry$scale, 1 / s$geometry$scale) * diag((s$effect * s$frame$radius)^2, nrow(matrix))
-  e <- eigen(matrix, symmetric = TRUE)
+  noise <- planned_sd(s, "residual gradient", gradients, clip = clip)^2 / residual_tail / within^2
+  slopes <- seq_len(s$dim) > s$frame$intercept
+  e <- eigen(geometry_second(s$frame, s$geometry)[slopes, slopes, drop = FALSE], symmetric = TRUE)
   value <- pmax(e$values, 1e-12 * e$values[1])
-  signal <- colSums(e$vectors * (slopes %*% e$vectors))
-  unsure <- (noise / within + value / s$n) / within
-  kept <- signal * value^2 / (signal * value^2 + unsure)
-  level <- unsure_level(s, noise / within^2)
-  factor <- if (is_count(s)) plan_count_factor else 1
-  factor * (sum(value * ((1 - kept)^2 * signal + kept^2 * unsure / value^2)) + level) / 2 + recalibrated(s, clip)
+  signal <- drop(t(e$vectors^2) %*% ((s$effect * s$frame$radius) / s$geometry$scale)^2)
+  unsure <- noise + value / s$n / within
+  kept <- if (is_level_only(s)) 0 * value else signal * value^2 / (signal * value^2 + unsure)
+  list(clip = clip, noise = noise, vectors = e$vectors, value = value, kept = kept, unsure = unsure,
+       held = (1 - kept)^2 * signal)
 }
 
 # What the noise of the factor of all slopes adds, for counts, whose factor is expected to be `plan_count_slopes` from
@@ -220,15 +228,12 @@ plan_count_slopes <- 0.2
 recalibrated <- function(s, clip) {
   shares <- residual_shares(s)
   if (!is_count(s) || !shares$slopes) return(0)
-  sd <- planned_sd(s, "recalibration", shares$recalibration * s$rho, clip = 2 * clip)
+  sd <- planned_sd(s, "recalibration", path_share(s) * shares$recalibration * s$rho, clip = 2 * clip)
   size <- 2 * constant_excess(s)
   variance <- 4 * sd^2 / size
   kept <- plan_count_slopes^2 / (plan_count_slopes^2 + variance)
   kept^2 * variance * size / 2
 }
-
-# The variance of the intercept times its squared coordinate.
-unsure_level <- function(s, noise) if (s$frame$intercept) noise / s$geometry$constant^2 + 1 / s$n else 0
 
 # ---- intervals ----
 
@@ -248,22 +253,85 @@ plan_coordinates <- function(s) {
 
 # Variance of the estimates of a fit with intervals: V = H^-1 (H / n + s_g^2 I + Cov(E v)) H^-1 (R/job-intervals.R),
 # with Cov(E v) = s_H^2 / 2 (|v|^2 I + vv'). For vv' its mean is used, which follows from the noise of the path and of g
-# in the step v = H^-1 g. The path of "newton" is the mean of half of the steps, which use a fifth of the budget; that
-# of "newton-ridge" has about the noise of one gradient that uses a fifth.
+# in the step v = H^-1 g. Returns it with H, s_H, the variance without privacy, and the prior standard deviation of a
+# coefficient.
 one_step_variance <- function(s) {
+  at <- if (takes_residuals(s$method)) residual_releases(s) else newton_releases(s)
+  inverse <- inverse_of(at$hessian)
+  seen <- noisy_inverse(at$hessian, at$hessian_sd)
+  step <- at$path + at$sd^2 * seen(diag(s$dim))
+  noise <- diag(at$sd^2, s$dim) + at$hessian_sd^2 / 2 * (diag(sum(diag(step)), s$dim) + step)
+  list(hessian = at$hessian, hessian_sd = at$hessian_sd, exact = inverse / s$n, prior = at$prior,
+       variance = seen(at$hessian / s$n + noise))
+}
+
+# The mean of (H + E)^-1 A (H + E)^-1 as a function of A, for the noise E of H, whose eigenvalues are spread over a
+# semicircle. With r = (d + 1) s_H^2 / 2 the mean of (H + E)^-1 is about K = (H - x)^-1, x = r tr(K) / d, and that of
+# the product KAK + t K^2, t = r tr(KAK) / (d - r tr(K^2)). Where the noise hides an eigenvalue there is no such x: one
+# is taken at which r tr(K^2) / d is plan_hidden, or none.
+plan_hidden <- 0.75
+
+noisy_inverse <- function(hessian, sd) {
+  e <- eigen(hessian, symmetric = TRUE)
+  d <- nrow(hessian)
+  r <- (d + 1) * sd^2 / 2
+  hidden <- function(x) r * mean(1 / (e$values - x)^2) - plan_hidden
+  least <- min(e$values)
+  most <- if (hidden(0) < 0) stats::uniroot(hidden, c(0, least - sqrt(r / d)))$root else 0
+  x <- 0
+  for (i in 1:50) x <- min(r * mean(1 / (e$values - x)), most)
+  k <- e$vectors %*% (t(e$vectors) / (e$values - x))
+  more <- r / d / (1 - min(plan_hidden, r * mean(1 / (e$values - x)^2)))
+  function(a) {
+    kak <- k %*% a %*% k
+    kak + more * sum(diag(kak)) * k %*% k
+  }
+}
+
+# sd: of the noise of g; path: mean square of the distance of the run's solution from the minimiser, which is noise. The
+# path of "newton" is the mean of half of the steps, which use a fifth of the budget; that of "newton-ridge" has about
+# the noise of one gradient that uses a fifth.
+newton_releases <- function(s) {
   share <- inference_shares
   at <- plan_coordinates(s)
   nu <- planned_sd(s, "gradient", s$left, at$oracle)
   hessian <- s$curvature * at$second
   inverse <- inverse_of(hessian)
-  path <- (if (is.null(s$geometry)) 2 else 1) / 0.2
-  step <- nu^2 * (1 / share[["gradient"]] + path) * inverse %*% inverse
-  matrix_sd <- planned_sd(s, "hessian", s$left * share[["hessian"]], at$oracle)
-  noise <- diag(nu^2 / share[["gradient"]], s$dim) +
-    matrix_sd^2 / 2 * (diag(sum(diag(step)), s$dim) + step)
-  list(hessian = hessian, hessian_sd = matrix_sd, exact = inverse / s$n, unit = at$unit,
-       variance = inverse / s$n + inverse %*% noise %*% inverse)
+  list(hessian = hessian, sd = nu / sqrt(share[["gradient"]]),
+       path = (if (is.null(s$geometry)) 2 else 1) / 0.2 * nu^2 * inverse %*% inverse,
+       hessian_sd = planned_sd(s, "hessian", s$left * share[["hessian"]], at$oracle), prior = step_prior * at$unit)
 }
+
+# The same of a fit by residuals, in residual standard deviations, where the solution is shrunk (residual_path()).
+# Counts have a variance of one there, and a mean whose logarithm varies by `spread`, as do their second derivatives.
+residual_releases <- function(s) {
+  rho <- (1 - inference_path) * s$left * inference_residuals / sum(inference_residuals)
+  run <- residual_path(s)
+  slopes <- run$vectors %*% ((run$held + run$kept^2 * run$noise / run$value^2) * t(run$vectors))
+  explained <- 2 * constant_excess(s)
+  spread <- if (is_count(s)) sqrt(explained) * s$event else 0
+  list(hessian = geometry_second(s$frame, s$geometry),
+       sd = planned_sd(s, "residual gradient", rho[["gradient"]], clip = planned_clip(s, spread, rho[["counts"]])),
+       path = if (s$frame$intercept) bordered(run$noise / s$geometry$constant^4, slopes) else slopes,
+       hessian_sd = planned_sd(s, "residual hessian", rho[["hessian"]], clip = exp(inference_reach * spread)),
+       prior = sqrt(s$dim) * if (is_count(s)) 1 / s$event else sqrt(1 + explained))
+}
+
+# The clip of residuals, by how far they reach. For normal ones it is plan_far on average, as ends of the counts are far
+# apart and their noise shows more (find_far() in src/method/scale.c with its constants). Counts have a Poisson
+# distribution, whose mean is larger for some; their noise hides few of them.
+plan_far <- 3.1
+plan_few <- c(fraction = 0.004, doubt = 1.5)
+
+planned_clip <- function(s, spread, rho) {
+  if (!is_count(s)) return(max(inference_clip * c(1, plan_far)))
+  few <- min(plan_few[["fraction"]] + plan_few[["doubt"]] * planned_sd(s, "residual counts", rho), 0.5)
+  most <- stats::qpois(few, exp(spread) / s$event^2, lower.tail = FALSE)
+  max(inference_clip * c(1, s$event * most - 1 / s$event), s$event)
+}
+
+# A matrix with the number x in front of the diagonal of a.
+bordered <- function(x, a) rbind(c(x, numeric(nrow(a))), cbind(0, a))
 
 # The ratio of the widths of the private and the non-private interval, by column.
 interval_ratios <- function(s) {
@@ -275,8 +343,7 @@ interval_ratios <- function(s) {
 # Excess loss of the predictor, shrunk by S as in shrink() in R/job-intervals.R, in the coordinates of the mapped rows.
 one_step_excess <- function(s) {
   v <- one_step_variance(s)
-  prior <- (step_prior * v$unit)^2
-  kept <- prior * inverse_of(v$variance + diag(prior, s$dim))
+  kept <- v$prior^2 * inverse_of(v$variance + diag(v$prior^2, s$dim))
   lost <- diag(s$dim) - kept
   noise <- trace_of(kept %*% v$variance, kept %*% v$hessian)
   (noise + (s$effect * s$frame$radius)^2 * trace_of(crossprod(lost, v$hessian), lost)) / 2
@@ -317,6 +384,7 @@ plan_setting <- function(plan, n = plan$n, eps = plan$eps) {
     s <- plan_geometry(s)
     left <- left - geometry_share * s$rho
   }
+  if (takes_residuals(method)) left <- left - level_share(s) * s$rho
   if (isTRUE(plan$later)) left <- s$rho / (1 - inference_path)
   add_entries(s, left = left, run_rho = left * if (plan$inference) inference_path else 1)
 }
@@ -325,8 +393,9 @@ planned_oracle <- function(job) {
   columns <- job$design$columns
   factors <- unique(columns$variable[columns$kind == "indicator"])
   indicators <- as.vector(table(columns$variable)[factors])
+  loss <- path_loss(job)
   .Call(ffi_oracle_planned, as.double(job$n), sum(columns$kind == "numeric"), indicators, job$design$intercept,
-        job$design$radius, job$loss$name, job$loss$parameter, job$budget$pointer, job$neighbours)
+        job$design$radius, loss$name, loss$parameter, job$budget$pointer, job$neighbours)
 }
 
 # ---- what is expected of the records ----
@@ -377,13 +446,4 @@ plan_target <- function(s) {
   options <- c(s$method$family$options(s, s$run_rho), eps_g = 1, eps_h = 1) # it does not depend on these two
   penalty <- core_penalty(s$penalty, s$design$intercept, s$side)
   .Call(ffi_method_alpha, s$method$family$core(s$control), s$oracle, penalty, options, s$run_rho, numeric(s$dim))
-}
-
-# The first root of a function that decreases at first: the lower end if the function is negative there, NA if it is
-# positive at all powers of ten times it. (With very many records the bounds of rounding errors exceed the noise.)
-smallest <- function(f, lower, upper) {
-  if (f(lower) <= 0) return(lower)
-  end <- Find(function(x) f(x) <= 0, lower * 10^seq_len(round(log10(upper / lower))))
-  if (is.null(end)) return(NA_real_)
-  exp(stats::uniroot(function(x) f(exp(x)), log(c(end / 10, end)), tol = 1e-6)$root)
 }

@@ -32,9 +32,11 @@ needed_text <- function(eps, n) {
 }
 
 # The plan of this fit, or NULL where plans know nothing: without intervals, of persons, matrices, networks and other
-# losses.
+# losses. Counts have a mean of one. For Huber's loss it is the plan of squared error, whose intervals it has, as its c
+# says nothing without the scale of residuals.
 resolve_plan <- function(job, later) {
-  if (job$inference == "none" || is_matrix_design(job$design) || !is.null(job$persons) || !has_slopes(job$loss) ||
+  known <- has_slopes(job$loss) || has_residuals(job$loss)
+  if (job$inference == "none" || is_matrix_design(job$design) || !is.null(job$persons) || !known ||
         columns_of(job) == 0L || job$dim > resolve_most) return(NULL)
   eps <- resolve_eps(job)
   if (is.null(eps)) return(NULL)
@@ -44,10 +46,11 @@ resolve_plan <- function(job, later) {
   })
   variance <- rep(typical$variance, sum(design$columns$kind == "numeric"))
   plain <- is.null(if (later) job$geometry else job$method$family$weighted)
+  curvature <- if (has_residuals(job$loss)) 1 else typical$curvature
   list(n = job$n, eps = eps, delta = job$asked$delta %||% job$asked$budget$delta,
        method = if (plain) "newton" else "newton-ridge", inference = TRUE, later = later,
-       loss = job$loss, neighbours = job$neighbours, curvature = typical$curvature,
-       effect = typical$effect, frame = plan_frame(design, shares, variance))
+       loss = residual_loss(job$loss) %||% job$loss, neighbours = job$neighbours, curvature = curvature,
+       effect = typical$effect, event = 1, frame = plan_frame(design, shares, variance))
 }
 
 # The eps that the fit will spend, or NULL for a budget of another accountant than the plan's.
@@ -59,19 +62,34 @@ resolve_eps <- function(job) {
   min(asked$eps, .Call(ffi_gdp_epsilon, sqrt(2 * state$left), job$delta))
 }
 
-# The fraction of the slopes that are expected to be shown, by the rules of one_step() and step_intervals() for the
-# expected matrices.
-resolved_share <- function(s) {
-  variance <- one_step_variance(s)
-  hessian <- variance$hessian
-  curvature <- eigen(hessian, symmetric = TRUE)
-  open <- curvature$values < step_floor * variance$hessian_sd * sqrt(2 * s$dim)
-  prior <- step_prior * variance$unit
-  lost <- prior^2 * rowSums(curvature$vectors[, open, drop = FALSE]^2)
-  total <- diag(variance$variance) + lost
-  r <- if (s$frame$intercept) hessian[1, ] / hessian[1, 1] else 0
-  short <- diag(hessian) - r * hessian[1, ] < step_evident * variance$hessian_sd * (1 + r^2)
+resolved_share <- function(s) mean(expected_resolved(s))
+
+# Which slopes are expected to be shown, by the rules of one_step() and step_intervals() for the expected matrices?
+# open: the probability that noise moves an eigenvalue below the least one, a fraction of the norm of the noise.
+expected_resolved <- function(s) {
+  v <- one_step_variance(s)
+  curvature <- eigen(v$hessian, symmetric = TRUE)
+  open <- semicircle(step_floor - curvature$values / (v$hessian_sd * sqrt(2 * s$dim)))
+  lost <- v$prior^2 * drop(curvature$vectors^2 %*% open)
+  total <- diag(v$variance) + lost
+  r <- if (s$frame$intercept) v$hessian[1, ] / v$hessian[1, 1] else 0
+  short <- diag(v$hessian) - r * v$hessian[1, ] < step_evident * v$hessian_sd * (1 + r^2)
   slopes <- seq_len(s$dim) > s$frame$intercept
   numeric <- c(if (s$frame$intercept) FALSE, s$frame$columns$kind == "numeric")
-  mean(!(lost > step_most * total | total > prior^2 | (short & numeric))[slopes])
+  !(lost > step_most * total | total > v$prior^2 | (short & numeric))[slopes]
+}
+
+# The distribution function of the eigenvalues of noise with the norm one.
+semicircle <- function(x) {
+  x <- pmin(pmax(x, -1), 1)
+  1 / 2 + (x * sqrt(1 - x^2) + asin(x)) / pi
+}
+
+# The first root of a function that decreases at first: the lower end if the function is negative there, NA if it is
+# positive at all powers of ten times it. (With very many records the bounds of rounding errors exceed the noise.)
+smallest <- function(f, lower, upper) {
+  if (f(lower) <= 0) return(lower)
+  end <- Find(function(x) f(x) <= 0, lower * 10^seq_len(round(log10(upper / lower))))
+  if (is.null(end)) return(NA_real_)
+  exp(stats::uniroot(function(x) f(exp(x)), log(c(end / 10, end)), tol = 1e-6)$root)
 }

@@ -19,7 +19,7 @@ runs <- c(fit = 100, batches = 200, minimiser = 500, gradient = 2000, evaluation
 main <- function() {
   rows <- c(lapply(c("2opt-ls", "opt", "tr", "newton", "newton-ridge", "warm-ridge", "objpert"), audit_method), list(
     audit_batches("opt-b"), audit_batches("tr-b"), audit_batches("blsgd", "logistic"), audit_fresh(),
-    audit_network(), audit_minimiser(), audit_persons(), audit_intervals(), audit_residuals(),
+    audit_network(), audit_minimiser(), audit_persons(), audit_intervals(), audit_damped(), audit_residuals(),
     audit_classes("newton", radius = 1, intercept = FALSE, control = control_newton("moment", iterations = 2)),
     audit_classes("newton-ridge", radius = 2, geometry = geometry_public(0, 1),
                   control = control_newton_ridge(iterations = 2)),
@@ -160,6 +160,29 @@ audit_intervals <- function() {
     sum(change * unlist(answers) / vapply(answers, attr, 0, "sd")^2)
   }
   repeat_audit("what intervals rest on", "at most eps", runs[["minimiser"]], function() {
+    dp_audit(release, list(NA, 1), eps, delta, runs = runs[["minimiser"]], tradeoff = "gdp", conf = conf,
+             progress = FALSE)
+  }, function(a) !a$exceeds)
+}
+
+# The same in the coordinates of a geometry, where the record's row is eight times as long as the length from which on
+# it weighs less.
+audit_damped <- function() {
+  x <- matrix(1, n, 1)
+  release <- function(label) {
+    fit <- suppressWarnings(dp_sosp(x, c(label, rep(NA, n - 1)), eps, delta, "newton-ridge", "logistic", radius = 1,
+                                    intercept = FALSE, geometry = geometry_public(0, 0.1), inference = "sandwich",
+                                    control = control_newton_ridge(iterations = 2), neighbours = "zero-out",
+                                    progress = FALSE), "dpsosp_warning")
+    released <- fit$inference$released
+    row <- fit$geometry$scale
+    slope <- stats::plogis(-row * released$point)
+    weight <- min(1, (released$longest / row)^2)
+    answers <- released[c("gradient", "hessian", "products")]
+    change <- c(-weight * slope * row, weight * slope * (1 - slope) * row^2, (weight * slope * row)^2)
+    sum(change * unlist(answers) / vapply(answers, attr, 0, "sd")^2)
+  }
+  repeat_audit("what intervals in a geometry rest on", "at most eps", runs[["minimiser"]], function() {
     dp_audit(release, list(NA, 1), eps, delta, runs = runs[["minimiser"]], tradeoff = "gdp", conf = conf,
              progress = FALSE)
   }, function(a) !a$exceeds)

@@ -2,6 +2,8 @@
 #include "ffi.h"
 #include "r_data.h"
 
+#include <string.h>
+
 /* n: a number, as it may exceed an integer; dense, indicators: as in ffi_oracle_create_stream(). */
 SEXP ffi_oracle_planned(SEXP n, SEXP dense, SEXP indicators, SEXP intercept, SEXP radius, SEXP loss, SEXP parameter,
                         SEXP ledger, SEXP neighbours) {
@@ -21,15 +23,22 @@ SEXP ffi_oracle_planned(SEXP n, SEXP dense, SEXP indicators, SEXP intercept, SEX
   return out;
 }
 
-/* The sd that the release of a query at w would have, of rows or without them. clip: of residuals. */
+/* The sd that the release of a query at w would have, of rows or without them. clip: of residuals, or of second
+ * derivatives. */
 SEXP ffi_oracle_sd(SEXP oracle, SEXP query, SEXP w, SEXP clip, SEXP rho) {
-  static const char *const names[] = {"gradient", "hessian",           "majorant",      "weighted",
-                                      "moments",  "residual gradient", "recalibration", NULL};
-  static const struct query *const queries[] = {&query_gradient,      &query_hessian, &query_majorant,
-                                                &query_weighted,      &query_moments, &query_residual_gradient,
-                                                &query_recalibration};
+  static const char *const names[] = {
+      "gradient",          "hessian",          "majorant",        "weighted",      "moments",
+      "residual gradient", "residual hessian", "residual counts", "recalibration", NULL};
+  static const struct query *const queries[] = {
+      &query_gradient,          &query_hessian,          &query_majorant,        &query_weighted,     &query_moments,
+      &query_residual_gradient, &query_residual_hessian, &query_residual_counts, &query_recalibration};
+  static const double ends[] = {1, 2};
   struct oracle *o = arg_bundle(oracle)->oracle;
   const double *at = arg_doubles(w, (R_xlen_t)oracle_dim(o));
-  const struct ask ask = {.at = at, .along = at, .clip = arg_double(clip)};
-  return Rf_ScalarReal(release_sd(oracle_all(o), queries[arg_choice(query, names)], &ask, arg_double(rho)));
+  double *most = (double *)R_alloc(oracle_dim(o), sizeof(double)); /* like ends, hardly changes the noise */
+  memset(most, 0, oracle_dim(o) * sizeof(double));
+  const struct ask ask = {.at = at, .along = at, .k = 2, .step = ends, .clip = arg_double(clip), .most = most};
+  const struct query *q = queries[arg_choice(query, names)];
+  glue_check(release_fits(oracle_all(o), q, &ask));
+  return Rf_ScalarReal(release_sd(oracle_all(o), q, &ask, arg_double(rho)));
 }

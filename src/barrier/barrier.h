@@ -100,7 +100,7 @@ int oracle_set_persons(struct oracle *oracle, const int *person, size_t persons,
 size_t oracle_dim(const struct oracle *oracle);     /* coefficients */
 size_t oracle_outputs(const struct oracle *oracle); /* predictors of a row; each has the same number of coefficients */
 size_t oracle_columns(const struct oracle *oracle); /* columns without the intercept */
-size_t oracle_rows(const struct oracle *oracle); /* number of records or, where they belong to persons, of persons */
+size_t oracle_rows(const struct oracle *oracle);    /* number of records or, where they belong to persons, of persons */
 /* Relative standard deviations that are expected of the columns' coefficients, in coordinates of weighted rows; else
  * NULL. */
 const double *oracle_prior(const struct oracle *oracle);
@@ -206,7 +206,10 @@ const struct sum *sum_of_word(const char *word);
 
 /* Releases at a cost of rho; on a batch this is a part of what the step has left for such queries. */
 int release(struct scope *scope, const struct query *query, const struct ask *ask, double rho, struct answer out);
-/* The sd that this release would have, the largest of several; infinite where eps is too small for a sparse vector. */
+/* Does this query suit the model and its coordinates, whether there are rows or not? Public facts only. */
+int release_fits(const struct scope *scope, const struct query *query, const struct ask *ask);
+/* The sd that this release would have, if release_fits(), the largest of several; infinite where eps is too small for a
+ * sparse vector. */
 double release_sd(const struct scope *scope, const struct query *query, const struct ask *ask, double rho);
 
 /* ---- journal.c: earlier releases ---- */

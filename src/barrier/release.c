@@ -29,13 +29,16 @@ static int answers_model(const struct scope *s, const struct query *q) {
   return m->network ? q->networks : q->multi_output || m->outputs <= 1;
 }
 
-int release_check(const struct scope *s, const struct query *q, const struct ask *a) {
-  const struct task task = scope_task(s, a);
-  if (!scope_can(s, &q->sum, &task)) return BASE_ERR_ARGUMENT;
+int release_fits(const struct scope *s, const struct query *q, const struct ask *a) {
   if (!answers_moved(s, q) || !answers_model(s, q)) return BASE_ERR_ARGUMENT;
   int status = a->at ? check_point(s->oracle, a->at) : BASE_OK;
   if (status == BASE_OK && a->along) status = check_point(s->oracle, a->along);
   return status == BASE_OK && q->check ? q->check(s, a) : status;
+}
+
+int release_check(const struct scope *s, const struct query *q, const struct ask *a) {
+  const struct task task = scope_task(s, a);
+  return scope_can(s, &q->sum, &task) ? release_fits(s, q, a) : BASE_ERR_ARGUMENT;
 }
 
 /* Where each number has its own noise, the ledger's entry has the largest of the sensitivities and scales. */

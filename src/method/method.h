@@ -258,7 +258,8 @@ struct residual_options {
   double clip;                /* of residuals, over their scale */
   double first;               /* least such clip in the first phase */
   double reach, least;        /* see the head of the file; least as in ridge_options */
-  double iterate_sd;          /* largest sd of the predictors caused by the noise of the iterates, over the scale */
+  double iterate_sd;          /* largest sd of the predictors caused by the noise of the iterates, over the scale; of
+                              * counts at most this */
   double tail;                /* fraction of the last iterates of a phase whose mean is taken */
   double signal;              /* smallest standard deviation of the predictors that the solution is shrunk for, over the
                                * spread of the response */

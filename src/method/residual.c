@@ -14,7 +14,8 @@
  *                say nothing; p, the fraction within c, is the curvature that remains.
  *     steps      w <- w - (p M + a I)^-1 g, T steps, g the mean of z clip(r, c min(1, R / |z|)), with noise s sqrt(T)
  *                in each coordinate; a = max(T s sqrt(d) / (16 reach scale), least |noise of M|), and larger until the
- *                predictors of the rows vary by at most `iterate_sd` times the scale (iterate_variance())
+ *                predictors of the rows vary by at most `iterate_sd` times the scale (iterate_variance()); those of
+ *                counts, which are logarithms, by at most iterate_sd
  *     equation   The means of the last iterates and of their gradients give v = M w - g / p, the value of M w at the
  *                minimum, with the variance (s / p)^2 / tail in each coordinate. The v of all phases are averaged with
  *                their precisions as weights.
@@ -220,7 +221,7 @@ static int measure_scale(struct run *r) {
 static double damping(const struct run *r, double s, double steps) {
   double added =
       fmax(steps * s * sqrt((double)r->dim) / (16 * r->o->reach * r->scale.sd), r->o->least * r->matrix_noise);
-  double most = square(r->o->iterate_sd * r->scale.sd);
+  double most = square(r->o->iterate_sd * (r->o->exponential ? fmin(r->scale.sd, 1) : r->scale.sd));
   for (int i = 0; i < 200 && iterate_variance(r, s, steps, added) > most; i++) added *= 1.5;
   return added;
 }

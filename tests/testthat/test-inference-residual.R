@@ -267,3 +267,16 @@ test_that("coefficients that are a Newton step from the constant prediction are 
   fit$status <- "start"
   expect_match(says(fit), "as nothing better exceeded the noise; the coefficients are one Newton step from there")
 })
+
+test_that("rare counts, of which the counts of residuals see none, have estimates and intervals of the right size", {
+  set.seed(5)
+  x <- runif(2e5, -1, 1)
+  rare <- data.frame(x, y = rpois(2e5, 0.002 * exp(0.8 * x)))
+  for (eps in c(4, 1e3)) {
+    fit <- quiet_fit(y ~ x, rare, eps = eps, delta = 1e-10, loss = loss_poisson(), method = "auto",
+                     bounds = list(x = c(-1, 1)), inference = "sandwich", noise = "reproducible")
+    expect_gte(fit$inference$released$clip, fit$level$event)
+    expect_lt(max(abs(coef(fit) - c(log(0.002), 0.8)) / sqrt(diag(vcov(fit)))), 3.5)
+    expect_lt(max(abs(prediction_coef(fit) - c(log(0.002), 0.8))), 0.5)
+  }
+})

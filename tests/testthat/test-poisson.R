@@ -81,3 +81,12 @@ test_that("the largest count is asked for, and types are", {
   )
   expect_output(print(loss_poisson(5)), "poisson (response in [0, 5])", fixed = TRUE)
 })
+
+test_that("little noise does not let the iterates of rare counts run away", {
+  set.seed(1)
+  d <- data.frame(a = runif(4e5, -0.7, 0.7), b = runif(4e5, -0.7, 0.7))
+  d$y <- rpois(4e5, 5e-4 * exp(d$a - d$b))
+  fit <- quiet_fit(y ~ a + b, d, eps = 4, delta = 1e-10, loss = loss_poisson(), method = "auto",
+                   bounds = list(a = c(-1, 1), b = c(-1, 1)), noise = "reproducible")
+  expect_lt(max(abs(coef(fit) - c(log(5e-4), 1, -1))), 1)
+})

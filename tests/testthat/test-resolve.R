@@ -13,6 +13,11 @@ fit <- function(data = d, eps = 0.3, ..., formula = y ~ a + b + f) {
   dp_sosp(formula, data, eps = eps, delta = 1e-6, bounds = frame_bounds, inference = "sandwich", progress = FALSE, ...)
 }
 
+many_none <- function(data, formula, loss) {
+  quiet_fit(formula, data, eps = 4, delta = 1e-6, loss = loss, method = "auto",
+            bounds = stats::setNames(rep(list(c(-1, 1)), 4), paste0("X", 1:4)))
+}
+
 test_that("too small a budget is told before anything is charged, with what would do", {
   said <- told(fit())
   expect_length(said, 1)
@@ -68,9 +73,8 @@ test_that("where plans know nothing, nothing is said", {
   d$id <- rep(1:500, 2)
   expect_length(told(dp_sosp(y ~ a + b + f, d, eps = 0.3, delta = 1e-6, bounds = frame_bounds, id = id,
                              inference = "sandwich", progress = FALSE)), 0)
-  d$count <- 1
-  expect_length(told(fit(d, formula = count ~ a + b, loss = "poisson")), 0)
-  expect_length(told(fit(formula = a ~ b, loss = loss_squared(c(10, 30)))), 0)
+  d$class <- factor(rep(c("u", "v", "w", "z"), 250))
+  expect_length(told(dp_sosp(class ~ a + b, d, eps = 0.3, delta = 1e-6, bounds = frame_bounds, progress = FALSE)), 0)
   p <- problem_matrix(200)
   expect_length(told(dp_sosp(p$x, p$y > 0, eps = 0.1, delta = 1e-6, radius = 2, inference = "model")), 0)
   expect_length(told(dp_sosp(y ~ a, d, eps = 0.1, delta = 1e-6, bounds = frame_bounds["a"], progress = FALSE)), 0)
@@ -88,4 +92,24 @@ test_that("with enough of what it names, a fit resolves half of its coefficients
 
 test_that("where no budget and no number of records would do, the sentence says so", {
   expect_match(told(fit(formula = y ~ a + b + f, radius = 1e6)), "for half of them with fewer columns or levels")
+})
+
+test_that("fits by residuals are told of, too, and as many intervals as are told are shown", {
+  set.seed(3)
+  d <- data.frame(matrix(runif(12000, -1, 1) / 1.8, 3000))
+  d$y <- 5 + d$X1 - d$X2 + rnorm(3000)
+  d$count <- rpois(3000, exp(0.7 * (d$X1 - d$X2 + d$X3)))
+  fit <- function(n, eps, formula, loss) {
+    dp_sosp(formula, d[seq_len(n), ], eps = eps, delta = 1e-6, loss = loss, inference = "sandwich", progress = FALSE,
+            bounds = stats::setNames(rep(list(c(-1, 1)), 4), paste0("X", 1:4)))
+  }
+  for (loss in list(loss_squared(c(-5, 15)), loss_squared(), loss_huber(), loss_huber(c = 2), loss_poisson())) {
+    formula <- if (loss$name == "poisson") count ~ X1 + X2 + X3 + X4 else y ~ X1 + X2 + X3 + X4
+    said <- told(few <- fit(300, 0.5, formula, loss))
+    expect_match(said, "intervals for 0 of 4 coefficients, with n = 300 and eps = 0.5")
+    expect_true(mean(is.na(few$inference$reason[-1])) < 0.5)
+    expect_length(told(many <- fit(3000, 4, formula, loss)), 0)
+    expect_true(mean(is.na(many$inference$reason[-1])) >= 0.5)
+    expect_match(told(dp_inference(many_none(d, formula, loss), d, eps = 0.02, delta = 1e-6)), "0 of 4 coefficients")
+  }
 })
