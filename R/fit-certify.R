@@ -91,7 +91,7 @@ certify_point <- function(claim, fit, confidence) {
   point <- core_start(fit$design, response_start(fit$response, fit$coefficients, intercept))
   options <- list(confidence = confidence, hessian_share = control_spider()$hessian_share)
   .Call(ffi_method_run, "population", oracle$pointer, core_penalty(fit$penalty, intercept), options, claim$rho, point,
-        NULL, is_reproducible(oracle))$result
+        NULL, oracle$noise == "reproducible")$result
 }
 
 # ---- a fit that holds records out for its certificate: dp_sosp(certificate = "population") ----

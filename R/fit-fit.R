@@ -7,7 +7,7 @@ new_linear_fit <- function(job) {
   checks <- new_checks(job)
   decrease <- released(result$decrease)
   warn_checks(checks, job$design, job$n, job$call)
-  residual <- takes_residuals(job$method)
+  residual <- job$method$residuals
   if (!residual) inform_unmeasured(job$loss, decrease)
   structure(class = "dp_sosp", list(
     coefficients = job$intervals$coefficients %||% response_coef(job$response, job$solution, job$design$intercept),
@@ -37,13 +37,13 @@ iterations_done <- function(trace) {
 }
 
 # The core returns NaN for what the releases do not determine.
-released <- function(x) if (is.nan(x)) NA_real_ else x
+released <- function(x) replace(x, is.nan(x), NA_real_)
 
 # of: "sample" or "population".
 new_certificate <- function(result, of, confidence) {
   list(
-    gradient = c(estimate = released(result$gradient_norm), upper = released(result$gradient_upper)),
-    eigenvalue = c(estimate = released(result$eigen_min), lower = released(result$eigen_lower)),
+    gradient = released(c(estimate = result$gradient_norm, upper = result$gradient_upper)),
+    eigenvalue = released(c(estimate = result$eigen_min, lower = result$eigen_lower)),
     eigenvalue_known = result$eigen_known,
     of = of, confidence = confidence
   )

@@ -89,6 +89,6 @@ network_oracle <- function(job) {
   }
   pointer <- .Call(ffi_network_oracle, job$network, records$x, job$n, network_radius, records$y, job$loss$name,
                    job$loss$parameter, job$budget$pointer, job$neighbours, job$noise == "reproducible")
-  set_weights(pointer, records$weighing)
+  if (!is.null(records$weighing)) set_weights(pointer, records$weighing)
   list(pointer = pointer, noise = job$noise)
 }
