@@ -226,14 +226,10 @@ release_exposure <- function(job, rho) {
 
 job_begin <- function(job) {
   if (!is.null(job$given)) return(add_entries(job, start = job$given))
-  class <- if (!is.null(job$wishes)) constant_prediction(job)
-  if (!is.null(class)) job <- add_columns(job, class$fraction)
-  slopes <- numeric(job$dim - 1)
+  if (!is.null(job$wishes)) return(begin_at_constant(job))
   if (!is.null(job$level)) return(add_entries(job, start = c(job$level$start, numeric(columns_of(job)))))
   if (starts_at_fractions(job)) return(begin_at_fractions(job))
-  if (is.null(class)) return(add_entries(job, start = c(0, slopes)))
-  constant <- log_odds(class$fraction, class$sd)
-  add_entries(job, start = c(constant, slopes), class = class, class_fraction = stats::plogis(constant))
+  add_entries(job, start = numeric(job$dim))
 }
 
 # How precisely the fraction of the second class is to be released before the run; NULL: it is not.
@@ -261,11 +257,14 @@ constant_cost <- function(n, rho, wishes) {
   max(vapply(wishes, function(wish) min(wish[["fraction"]] * rho, 1 / (2 * (n * wish[["sd"]])^2)), 0))
 }
 
-constant_prediction <- function(job) {
+begin_at_constant <- function(job) {
   oracle <- bare_oracle(job, logistic_loss)
   cost <- constant_cost(job$n, job$rho, job$wishes)
   answer <- .Call(ffi_oracle_value, oracle$pointer, 1, cost, oracle$noise == "reproducible")
-  list(fraction = log1p(exp(1)) - answer$value, sd = answer$sd)
+  class <- list(fraction = log1p(exp(1)) - answer$value, sd = answer$sd)
+  constant <- log_odds(class$fraction, class$sd)
+  job <- add_columns(job, class$fraction)
+  add_entries(job, start = c(constant, numeric(job$dim - 1)), class = class, class_fraction = stats::plogis(constant))
 }
 
 # The log-odds of a fraction that is known with standard deviation sd; it is kept at least sd away from 0 and 1.

@@ -43,7 +43,6 @@ penalty_nonconvex <- function(lambda, ...) {
 penalty_none <- function() new_penalty("none", 0)
 
 check_lambda <- function(x, call) check_number(x, "lambda", 0, 1e6, open = FALSE, call = call)
-
 new_penalty <- function(name, lambda) structure(class = "dp_penalty", list(name = name, lambda = lambda))
 
 check_penalty <- function(penalty, arg = "penalty", call = sys.call(-1)) {

@@ -172,7 +172,8 @@ octave_reached <- function(counts, from, sd, n, rule) {
 }
 
 two_sided <- function(octaves) {
-  list(lower = -octave_end(octaves[1]), upper = octave_end(octaves[2]), narrow = FALSE)
+  ends <- octave_end(octaves)
+  list(lower = -ends[1], upper = ends[2], narrow = FALSE)
 }
 
 # The range if the core is on this side of zero.
@@ -184,8 +185,9 @@ one_sided <- function(this, other, core, sd, n, rule) {
   # The sum over fewer octaves has less noise, and the range is narrower.
   unsure <- if (rule$surely) ranges_doubt * sd * sqrt(top - core + 1) else 0
   few <- n - sum(this[core:top]) <= min(rule$outside * n - unsure, if (rule$surely) unsure)
-  lower <- if (few && core >= low) octave_end(core - 1L) else 0
-  list(lower = lower, upper = octave_end(top), narrow = sum(this[low:top]) >= ranges_narrow * n)
+  ends <- octave_end(c(core - 1L, top))
+  list(lower = if (few && core >= low) ends[1] else 0, upper = ends[2],
+       narrow = sum(this[low:top]) >= ranges_narrow * n)
 }
 
 # The end of the range on the other side of zero: 0, or the end of an octave that is at least a quarter of the upper
