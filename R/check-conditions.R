@@ -31,8 +31,8 @@ warn <- function(what, ..., call = sys.call(-1)) {
 # Exported functions call this first: an argument without a default must be given.
 require_given <- function() {
   frame <- parent.frame()
-  needed <- names(Filter(is_empty, formals(sys.function(-1L))))
-  for (name in setdiff(needed, "...")) {
+  arguments <- formals(sys.function(-1L))
+  for (name in setdiff(names(arguments)[are_empty(arguments)], "...")) {
     if (!eval(call("missing", as.name(name)), frame)) next
     abort("argument", "`", name, "` is missing: give ", what_to_give[[name]], ".", call = sys.call(-1L))
   }
@@ -159,11 +159,10 @@ scrub_call <- function(call, name) {
     if (!is.symbol(given) || is_dots(given)) call[[argument]] <- as.name(argument)
   }
   call[[1]] <- name
-  parts <- as.list(call)
-  language <- vapply(parts, is.language, NA)
-  parts[language] <- lapply(parts[language], scrub)
-  parts[!language] <- lapply(parts[!language], function(x) if (holds_records(x)) quote(...) else x)
-  as.call(parts)
+  as.call(lapply(as.list(call), function(x) {
+    if (is.symbol(x) || is.atomic(x)) return(x)
+    if (is.language(x)) scrub(x) else if (holds_records(x)) quote(...) else x
+  }))
 }
 
 scrubbed_arguments <- c("data", "newdata", "x", "y", "weights", "offset", "subset", "id", "budget", "fit")
@@ -176,23 +175,16 @@ holds_records <- function(x) {
 # Is it ..1, ..2, and so on? These refer to the arguments of a calling function and mean nothing outside it.
 is_dots <- function(x) grepl("^[.][.][0-9]+$", as.character(x))
 
-# Is it the empty argument of a call, as before the comma in m[, 1], or a formal argument without default?
-is_empty <- function(x) identical(x, quote(expr = )) # nolint
+# Which are empty arguments of a call, as before the comma in m[, 1], or formal arguments without default?
+are_empty <- function(parts) vapply(parts, identical, NA, quote(expr = )) # nolint
 
 scrub <- function(x) {
-  if (is.call(x)) {
-    # Behind the arguments and the body of a function there may be its source text.
-    if (identical(x[[1]], quote(`function`))) x <- x[1:3]
-    return(as.call(scrub_parts(x)))
-  }
-  if (is.pairlist(x)) return(as.pairlist(scrub_parts(x)))
-  if (is.symbol(x)) return(x)
-  if (is.atomic(x) && length(x) == 1L) as.vector(x) else quote(...)
-}
-
-scrub_parts <- function(x) {
+  if (is.atomic(x) && length(x) == 1L) return(as.vector(x))
+  if (!is.call(x) && !is.pairlist(x)) return(quote(...))
   parts <- as.list(x)
-  empty <- vapply(parts, is_empty, NA)
-  parts[!empty] <- lapply(parts[!empty], scrub)
-  parts
+  # Behind the arguments and the body of a function there may be its source text.
+  if (is.call(x) && identical(x[[1]], quote(`function`))) parts <- parts[1:3]
+  deep <- !vapply(parts, is.symbol, NA)
+  parts[deep] <- lapply(parts[deep], scrub)
+  if (is.call(x)) as.call(parts) else as.pairlist(parts)
 }

@@ -25,7 +25,7 @@ declared_basis <- function(e, term, call) {
   refuse <- function(...) abort("argument", "`", term, "` in `formula`: ", ..., call = call)
   given <- tryCatch(as.list(match.call(bases[[kind]]$arguments, e))[-1],
                     error = function(e) refuse(conditionMessage(e), "."))
-  if (is.null(given$x) || is_empty(given$x)) refuse("there is no column.")
+  if (is.null(given$x) || are_empty(given["x"])) refuse("there is no column.")
   if (!is.null(bases[[kind]]$before)) bases[[kind]]$before(e, given, refuse)
   constants <- given[!names(given) %in% c("x", "z")]
   for (name in names(constants)) if (!is_constants(constants[[name]])) refuse("`", name, "` must be constants.")
@@ -95,10 +95,6 @@ spline_variable <- function(basis) {
     call("spline_column", basis$x, j, basis$kind, basis$knots, basis$boundary, basis$degree, basis$intercept)
   })
   list(parts = parts, of = character(), together = TRUE)
-}
-
-numeric_variable <- function(e, name) {
-  list(expression = e, parts = stats::setNames(list(e), name), of = name, together = FALSE)
 }
 
 # empty: the factor, evaluated on zero rows; contrast: as declared, or NULL.

@@ -15,18 +15,18 @@ design_template <- function(formula, data, bounds = "private", radius = NULL, ca
   check_data(data, "data", call)
   terms <- design_terms(formula, data, call)
   expressions <- term_expressions(terms, call)
-  bases <- Map(function(e, name) declared_basis(e, name, call), expressions, names(expressions))
+  bases <- Map(function(e, name) if (is.call(e)) declared_basis(e, name, call), expressions, names(expressions))
   # For a basis, its argument is evaluated.
   arguments <- Map(function(e, basis) if (is.null(basis)) e else basis$x, expressions, bases)
   response <- attr(terms, "variables")[[2]]
   offset <- offset_expressions(terms, call)
-  subset <- record_expression(extras$subset, "subset", formula, data, call)
-  weights <- record_expression(extras$weights, "weights", formula, data, call)
-  of_records <- c(list(subset = subset), list(weights = weights), offset)
-  of_records <- of_records[!vapply(of_records, is.null, NA)]
+  given <- Filter(Negate(is.null), extras[c("subset", "weights")])
+  given <- Map(function(e, arg) record_expression(e, arg, formula, data, call), given, names(given))
+  of_records <- c(given, offset)
   schema <- row_wise_schema(c(list(response), arguments, of_records), data, call)
   if (is.call(response)) row_wise_empty(response, schema, call)
-  if (is.name(response)) refuse_time(data[[as.character(response)]], as.character(response), call)
+  name <- if (is.name(response)) as.character(response) else ""
+  if (!is.null(schema[[name]]$time)) refuse_time(data[[name]], name, call)
   empty <- lapply(arguments, row_wise_empty, schema = schema, call = call)
   check_characters(response, empty, schema, frame, call)
   for (name in names(of_records)) {
@@ -45,7 +45,8 @@ design_template <- function(formula, data, bounds = "private", radius = NULL, ca
   design <- structure(class = "dp_design", list(
     terms = terms, response = deparse1(response), response_expression = response, predictors = expanded$predictors,
     term = expanded$term, schema = schema, columns = columns, levels = expanded$levels, products = expanded$products,
-    ranges = NULL, radius = radius, intercept = intercept, subset = subset, weights = weights, offset = offset
+    ranges = NULL, radius = radius, intercept = intercept, subset = given$subset, weights = given$weights,
+    offset = offset
   ))
   design$smooth <- smooth
   declare_ranges(design, bounds, names(expressions), names(expanded$blocks), data, call)
@@ -62,7 +63,7 @@ design_variables <- function(expressions, bases, empty, contrasts, call) {
   lapply(stats::setNames(nm = names(expressions)), function(name) {
     e <- expressions[[name]]
     if (!is.null(bases[[name]])) return(basis_variable(e, name, bases[[name]], empty[[name]], call))
-    if (is.null(levels[[name]])) return(numeric_variable(e, name))
+    if (is.null(levels[[name]])) return(list(expression = e, parts = expressions[name], of = name, together = FALSE))
     factor_variable(e, name, levels[[name]], empty[[name]], contrasts[[name]], call)
   })
 }
@@ -77,11 +78,12 @@ declare_ranges <- function(design, bounds, variables, known, data, call) {
   used <- used[vapply(design$schema[used], function(column) column$kind == "numeric", NA)]
   shifting <- intersect(unlist(lapply(design$offset, all.vars)), names(design$schema))
   open <- setdiff(unique(c(predictors, of, used, shifting, names(design$offset))), known)
-  numbers <- names(Filter(function(x) identical(column_kind(x), "numeric"), data))
-  unused <- setdiff(numbers, c(open, names(design$levels)))
-  ranges <- check_bounds(bounds, c(open, unused), names(design$levels), call, lapply(data, time_of))
-  ranges <- ranges[open, , drop = FALSE]
-  declared <- rownames(ranges)[!is.na(ranges[, "lower"])]
+  ranges <- if (identical(bounds, "private")) no_ranges else {
+    numbers <- names(Filter(function(x) identical(column_kind(x), "numeric"), data))
+    unused <- setdiff(numbers, c(open, names(design$levels)))
+    check_bounds(bounds, c(open, unused), names(design$levels), call, lapply(data, time_of))
+  }
+  declared <- intersect(open, rownames(ranges))
   rows <- unique(c(predictors, of, intersect(declared, used)))
   design$ranges <- matrix(NA_real_, length(rows), 2L, dimnames = list(rows, c("lower", "upper")))
   there <- intersect(declared, rows)
@@ -132,6 +134,7 @@ declare_levels <- function(columns, frame) {
 # For each predictor: NULL if it is numeric, else the declared levels of the factor.
 design_levels <- function(empty, call) {
   levels <- lapply(stats::setNames(nm = names(empty)), function(name) {
+    if (is.numeric(empty[[name]])) return(NULL)
     kind <- column_kind(empty[[name]])
     if (kind == "character") {
       abort("argument", "`", name, "` in `formula` gives text, whose levels would be read from the data: make it a ",
@@ -146,15 +149,16 @@ design_levels <- function(empty, call) {
 # formula, whose names precede their levels (levels of interactions name their variables themselves); full: the factor
 # that also has an indicator of its first level.
 design_columns <- function(predictors, levels, variables, full) {
-  rows <- lapply(predictors, function(variable) {
-    if (!variable %in% names(levels)) return(column_rows(variable, variable, "numeric", NA_character_))
+  kept <- lapply(predictors, function(variable) {
     level <- levels[[variable]]
     # A factor with one level is constant and has no column.
-    if (!variable %in% full) level <- level[-1]
-    prefix <- if (variable %in% variables) variable else ""
-    column_rows(paste0(prefix, level, recycle0 = TRUE), variable, "indicator", level)
+    if (is.null(level)) NA_character_ else if (variable %in% full) level else level[-1]
   })
-  columns <- do.call(rbind, c(list(column_rows(character(), character(), character(), character())), rows))
+  level <- as.character(unlist(kept))
+  variable <- rep(predictors, lengths(kept))
+  numeric <- !variable %in% names(levels)
+  name <- ifelse(numeric, variable, paste0(ifelse(variable %in% variables, variable, ""), level, recycle0 = TRUE))
+  columns <- column_rows(as.character(name), variable, ifelse(numeric, "numeric", "indicator"), level)
   # Numeric columns keep the names of their predictors, which find ranges and expressions.
   first <- order(columns$kind != "numeric")
   columns$name[first] <- make.unique(columns$name[first])
@@ -191,11 +195,14 @@ expand_terms <- function(terms, variables, call) {
     codes <- factors[used, term]
     if (identical(names, out$full)) codes <- 2L
     interaction <- if (length(names) > 1L) term
-    codings <- Map(function(variable, name, code) new_coding(variable, name, code, interaction, call), variables[names],
-                   names, codes)
+    codings <- Map(function(variable, name, code) {
+      plain <- !is.null(variable$parts) && (is.null(variable$levels) || code == 1L)
+      if (plain) variable else level_coding(variable, name, code, interaction, call)
+    }, variables[names], names, codes)
+    by_parts <- vapply(codings, function(coding) is.null(coding$kept), NA)
     before <- names(out$predictors)
-    out <- if (!all(vapply(codings, is_levels, NA))) {
-      add_products(out, term, codings)
+    out <- if (any(by_parts)) {
+      add_products(out, term, codings, by_parts)
     } else if (length(names) == 1L) {
       add_factor(out, names, variables[[names]])
     } else {
@@ -220,10 +227,9 @@ first_factor <- function(terms, variables) {
   utils::head(names(variables)[of_mains][several[of_mains]], 1L)
 }
 
-# The coding of a variable in a term, by levels or by parts. code: 1 for all levels but the first, 2 for all;
-# interaction: the name of the interaction, if the term is one.
-new_coding <- function(variable, name, code, interaction, call) {
-  if (!is.null(variable$parts) && (is.null(variable$levels) || code == 1L)) return(variable)
+# The coding by levels of a variable in a term; others are coded by their parts. code: 1 for all levels but the first, 2
+# for all; interaction: the name of the interaction, if the term is one.
+level_coding <- function(variable, name, code, interaction, call) {
   levels <- variable$levels
   if (!is.null(interaction) && anyNA(levels)) {
     abort("argument", "`formula` has the interaction `", interaction, "`, and NA is a declared level of `", name,
@@ -233,8 +239,6 @@ new_coding <- function(variable, name, code, interaction, call) {
   list(kept = kept, parts = stats::setNames(lapply(kept, function(level) call("==", variable$expression, level)),
                                             paste0(name, kept, recycle0 = TRUE)))
 }
-
-is_levels <- function(coding) !is.null(coding$kept)
 
 add_factor <- function(out, name, variable) {
   out$predictors[[name]] <- variable$expression
@@ -253,8 +257,8 @@ add_pairs <- function(out, variables, codings) {
   out
 }
 
-# A term of one variable adds the parts themselves.
-add_products <- function(out, term, codings) {
+# A term of one variable adds the parts themselves. by_parts: which codings are not by levels?
+add_products <- function(out, term, codings, by_parts) {
   parts <- lapply(codings, `[[`, "parts")
   of <- unlist(lapply(codings, `[[`, "of"))
   together <- vapply(codings, function(coding) isTRUE(coding$together), NA)
@@ -265,7 +269,7 @@ add_products <- function(out, term, codings) {
     name <- paste(labels, collapse = ":")
     out$predictors[[name]] <- Reduce(function(a, b) call("*", a, b), Map(`[[`, parts, cell))
     if (!identical(unname(of), name)) out$products[[name]] <- unname(of)
-    apart <- labels[!together & !vapply(codings, is_levels, NA)]
+    apart <- labels[!together & by_parts]
     if (any(together)) out$blocks[[name]] <- paste(c(term, apart), collapse = " ")
   }
   out
@@ -273,14 +277,11 @@ add_products <- function(out, term, codings) {
 
 # ---- private ranges ----
 
-# The numeric columns without a declared range.
-design_private_names <- function(design) {
-  names <- intersect(rownames(design$ranges)[is.na(design$ranges[, "lower"])], names(design$predictors))
-  names[!vapply(names, follows_from, NA, design = design)]
+# The columns whose values are counted: numeric ones without a declared range, and those of smooths, for their knots.
+design_counted_names <- function(design) {
+  open <- intersect(rownames(design$ranges)[is.na(design$ranges[, "lower"])], names(design$predictors))
+  union(open[!follow_from(design, open)], counted_smooths(design))
 }
-
-# The columns whose values are counted: these, and those of smooths, for their knots.
-design_counted_names <- function(design) union(design_private_names(design), counted_smooths(design))
 
 # The values of these columns as doubles.
 design_private_columns <- function(design, data, call = sys.call(-1), names = design_counted_names(design)) {
@@ -316,12 +317,13 @@ design_matrix <- function(design, data, arg = "data", call = sys.call(-1)) {
   x <- matrix(0, nrow(data), nrow(columns), dimnames = list(NULL, columns$name))
   for (variable in unique(columns$variable)) {
     value <- row_wise_evaluate(design$predictors[[variable]], data, design$schema, arg, call)
-    codes <- level_codes(value, design$levels[[variable]])
+    levels <- design$levels[[variable]]
+    codes <- if (!is.null(levels)) level_codes(value, levels)
     for (j in which(columns$variable == variable)) {
       if (is.null(codes)) {
         .Call(ffi_design_numeric, x, j, value, design$ranges[variable, ], scale[[j, "centre"]], scale[[j, "half"]])
       } else {
-        .Call(ffi_design_indicator, x, j, codes, match(columns$level[j], design$levels[[variable]]))
+        .Call(ffi_design_indicator, x, j, codes, match(columns$level[j], levels))
       }
     }
   }
@@ -408,5 +410,5 @@ may_clip <- function(design) {
   }
   # The columns that smooths add count together.
   plain <- setdiff(unique(design$columns$variable), design$smooth$added)
-  design$radius < sqrt(length(plain) + design$intercept + (design$smooth$square %||% 0))
+  design$radius < sqrt(length(plain) + design$intercept + sum(design$smooth$square))
 }

@@ -25,10 +25,9 @@ known_ranges <- function(design) {
 
 expression_text <- function(e) if (is.name(e)) as.character(e) else deparse1(e)
 
-# Will the range follow from that of a column whose range is found privately? So for interactions and polynomials.
-follows_from <- function(design, name) {
-  of <- design$products[[name]]
-  !is.null(of) && all(of %in% names(design$predictors))
+# Will the ranges follow from those of columns whose ranges are found privately? So for interactions and polynomials.
+follow_from <- function(design, names) {
+  vapply(design$products[names], function(of) !is.null(of) && all(of %in% names(design$predictors)), NA)
 }
 
 # ---- arithmetic ----
@@ -91,13 +90,13 @@ power_range <- function(x, power) {
 
 # ---- ranges that the caller declares ----
 
-# A matrix of lower and upper with one row per numeric column; NA where the
-# range has to be found privately.
+no_ranges <- matrix(double(), 0L, 2L, dimnames = list(NULL, c("lower", "upper")))
+
+# A matrix of lower and upper with a row for each range.
 # times: which columns are dates or times. Their ranges are dates or times, or numbers.
 check_bounds <- function(bounds, numeric, factors, call = sys.call(-1), times = list()) {
-  ranges <- matrix(NA_real_, length(numeric), 2L, dimnames = list(numeric, c("lower", "upper")))
-  if (identical(bounds, "private")) return(ranges)
   check_bounds_names(bounds, numeric, factors, call)
+  ranges <- matrix(NA_real_, length(bounds), 2L, dimnames = list(names(bounds), c("lower", "upper")))
   for (name in names(bounds)) {
     range <- bounds[[name]]
     arg <- paste0("bounds$", name)

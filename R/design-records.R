@@ -18,7 +18,6 @@ frame_arguments <- function(contrasts, subset, weights, na.action, call) {
 # Replaces constants by their values in the formula's environment. A vector of values is refused, as it is not a
 # function of a record.
 record_expression <- function(e, arg, formula, data, call) {
-  if (is.null(e)) return(NULL)
   if (length(all.vars(e)) == 0L) {
     abort("argument", "`", arg, "` must be a column of the data or an expression of columns, not values of its own.",
           call = call)

@@ -87,7 +87,7 @@ smooth_noise <- 0.06     # largest d / (n mu) to which smooths add columns (inst
 
 # The entry smooth of a design, or NULL. bases: of the variables, in the order of terms(); predictors: their names.
 design_smooth <- function(terms, bases, predictors, bounded, call) {
-  kinds <- vapply(bases, function(basis) basis$kind %||% "", "")
+  kinds <- vapply(bases, function(basis) if (is.null(basis)) "" else basis$kind, "")
   smooths <- bases[kinds == "s"]
   products <- bases[kinds == "ti"]
   if (length(smooths) + length(products) == 0L) return(NULL)
@@ -127,11 +127,9 @@ names_with_knots <- function(design) {
   names(Filter(function(term) !is.null(term$knots), design$smooth$terms))
 }
 
-has_smooths <- function(design) !is.null(design$smooth)
-
 # The design, for functions that need all columns in advance.
 refuse_smooths <- function(design, what, call) {
-  if (!has_smooths(design)) return(design)
+  if (is.null(design$smooth)) return(design)
   abort("argument", what, " takes no smooth terms, whose columns are found by a fit: write `ns(x, knots = c(...), ",
         "Boundary.knots = c(lower, upper))`.", call = call)
 }
@@ -157,7 +155,7 @@ backquote <- function(name) deparse(as.name(name), backtick = TRUE)
 # The design with the number of columns of each smooth: what the noise allows, unless the call says it. In total there
 # are d + m q of them for d columns of the linear model and m smooths. records: n mu, less with rare classes.
 size_smooths <- function(design, records) {
-  if (!has_smooths(design)) return(design)
+  if (is.null(design$smooth)) return(design)
   terms <- design$smooth$terms
   open <- vapply(terms, function(term) is.null(term$columns), NA)
   declared <- sum(vapply(terms[!open], function(term) term$columns - 1L, 0L))
@@ -173,7 +171,7 @@ size_smooths <- function(design, records) {
 
 # The largest number of columns that a design may get.
 max_columns <- function(design) {
-  if (!has_smooths(design)) return(nrow(design$columns))
+  if (is.null(design$smooth)) return(nrow(design$columns))
   more <- vapply(design$smooth$terms, function(term) (term$columns %||% smooth_knots) - 1L, 0L)
   pairs <- vapply(design$smooth$products, function(product) product$columns^2, 0)
   nrow(design$columns) + sum(more) + sum(pairs)

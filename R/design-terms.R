@@ -44,18 +44,22 @@ put_constants <- function(formula, columns, environment, call) {
 }
 
 put_environment <- function(e, columns, environment, call, operators = character(), arg = "formula") {
+  if (!is.call(e)) return(e)
   put_values(e, function(name, several) constant_value(name, columns, environment, several, call, arg), operators)
 }
 
+# e: a call.
 put_values <- function(e, value, operators) {
-  if (!is.call(e)) return(e)
   head <- function_name(e)
   parts <- as.list(e)
-  inner <- which(!vapply(parts, is_empty, NA))[-1]
+  inner <- which(!are_empty(parts))[-1]
   for (i in inner) {
-    parts[i] <- list(if (head %in% operators) put_values(parts[[i]], value, operators)
-                     else if (is.name(parts[[i]])) value(parts[[i]], head %in% vector_functions())
-                     else put_values(parts[[i]], value, character()))
+    part <- parts[[i]]
+    if (is.call(part)) {
+      parts[[i]] <- put_values(part, value, if (head %in% operators) operators else character())
+    } else if (is.name(part) && !head %in% operators) {
+      parts[[i]] <- value(part, head %in% vector_functions())
+    }
   }
   as.call(parts)
 }
@@ -99,18 +103,20 @@ rows_used <- function(factors) if (length(factors) == 0L) integer() else which(r
 
 # Kinds and declared levels of the columns that the expressions use.
 row_wise_schema <- function(expressions, data, call) {
-  for (e in expressions) check_row_wise(e, names(data), deparse1(e), call)
+  known <- vapply(expressions, function(e) is.name(e) && as.character(e) %in% names(data), NA)
+  for (e in expressions[!known]) check_row_wise(e, names(data), deparse1(e), call)
   used <- intersect(unique(unlist(lapply(expressions, all.vars))), names(data))
-  schema <- lapply(stats::setNames(nm = used), function(name) {
-    column_schema(data[[name]], name, call)
-  })
-  for (e in expressions) check_compared(e, schema, call)
+  schema <- lapply(stats::setNames(nm = used), function(name) column_schema(data[[name]], name, call))
+  for (e in expressions[!known]) check_compared(e, schema, call)
   schema
 }
 
 column_schema <- function(column, name, call) {
-  list(kind = check_kind(column, name, call), levels = check_labels(levels(column), name, call),
-       ordered = is.ordered(column), contrasts = attr(column, "contrasts"), time = time_of(column))
+  kind <- column_kind(column)
+  if (is.na(kind)) refuse_kind(column, name, call)
+  list(kind = kind, levels = if (is.factor(column)) check_labels(levels(column), name, call),
+       ordered = is.ordered(column), contrasts = attr(column, "contrasts"),
+       time = if (is.object(column)) time_of(column))
 }
 
 # Refuses comparisons of a factor with text that is none of its declared levels, which hold for no record, or for all.
@@ -217,10 +223,10 @@ refuse_function <- function(e, term, call) {
 # Arguments such as na.rm take one value for all rows, so it could be that of the first row.
 check_arguments <- function(e, term, call) {
   arguments <- as.list(e)[-1]
-  empty <- vapply(arguments, is_empty, NA)
   named <- setdiff(names(arguments), c("", "x", "base", "digits", "test", "yes", "no"))
   set <- as.character(e[[1]]) == "%in%"
-  if (any(empty) || length(named) > 0L || (set && (length(arguments) != 2L || !is.null(names(arguments))))) {
+  misused <- set && (length(arguments) != 2L || !is.null(names(arguments)))
+  if (any(are_empty(arguments)) || length(named) > 0L || misused) {
     abort("argument", "`", term, "` in `formula`: these arguments of ", deparse1(e[[1]]), "() do not work row by row.",
           call = call)
   }
@@ -268,9 +274,7 @@ check_constant <- function(e, term, call) {
   abort("argument", "`", term, "` in `formula` holds an object that is not a single constant.", call = call)
 }
 
-check_kind <- function(column, name, call) {
-  kind <- column_kind(column)
-  if (!is.na(kind)) return(kind)
+refuse_kind <- function(column, name, call) {
   abort("argument", "`", name, "` is ", describe_column(column), ": columns must be numeric, logical, factors, dates ",
         "(Date) or times (POSIXct). Convert it, for example with as.numeric(), and drop dimensions and other classes.",
         call = call)
@@ -301,6 +305,7 @@ row_wise_empty <- function(e, schema, call) {
            factor = structure(factor(character(), levels = s$levels, exclude = NULL, ordered = s$ordered),
                               contrasts = s$contrasts))
   })
+  if (is.name(e) && length(data) == 1L) return(data[[1]])
   refuse <- function(condition) {
     advice <- if (function_name(e) == "|") " `|` is a logical `or` here: there are no random effects."
     abort("argument", "`", deparse1(e), "` in `formula` cannot be computed: ", conditionMessage(condition), ".", advice,
@@ -322,25 +327,25 @@ row_wise_empty <- function(e, schema, call) {
 read_column <- function(data, name, known, arg, call) {
   if (!name %in% names(data)) abort("argument", "`", arg, "` has no column `", name, "`.", call = call)
   column <- data[[name]]
-  kind <- check_kind(column, name, call)
+  kind <- column_kind(column)
   # A column with only NA is logical, whatever its type was.
   accepted <- switch(known$kind, numeric = c("numeric", "logical"), factor = c("factor", "character", "logical"),
                      character = c("character", "factor", "logical"), logical = "logical")
-  if (!kind %in% accepted || (kind == "numeric" && !identical(time_of(column), known$time))) {
+  of_time <- kind == "numeric" && (is.object(column) || !is.null(known$time))
+  if (!kind %in% accepted || (of_time && !identical(time_of(column), known$time))) {
+    if (is.na(kind)) refuse_kind(column, name, call)
     abort("argument", "`", name, "` in `", arg, "` must be ", if (is.null(known$time)) known$kind else known$time,
           " as in the fit, not ", if (is.null(time_of(column))) kind else time_of(column), ".", call = call)
   }
   switch(known$kind,
-    numeric = as_numeric_column(column),
+    # Never integers, whose products overflow: one record that is no whole number makes a reader's whole chunk doubles,
+    # and the rows of the others must stay as they are (proofs: own-row).
+    numeric = as.double(unclass(column)),
     logical = as.vector(unclass(column)),
     character = as_labels(column),
     factor = as_declared(column, known$levels, known$ordered)
   )
 }
-
-# Never integers, whose products overflow: one record that is no whole number makes a reader's whole chunk doubles, and
-# the rows of the others must stay as they are (proofs: own-row).
-as_numeric_column <- function(x) as.double(as_plain(x))
 
 # A factor with these levels. NA is a level where it is declared as one, for example by addNA().
 as_declared <- function(x, levels, ordered) {

@@ -94,7 +94,7 @@ certify_point <- function(claim, fit, confidence) {
   options <- list(confidence = confidence, hessian_share = control_spider()$hessian_share,
                   persons = !is.null(claim$persons))
   .Call(ffi_method_run, "population", oracle$pointer, core_penalty(fit$penalty, intercept), options, claim$rho, point,
-        NULL, is_reproducible(oracle))$result
+        NULL, oracle$noise == "reproducible")$result
 }
 
 # ---- a fit that holds records out for its certificate: dp_sosp(certificate = "population") ----

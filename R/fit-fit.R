@@ -5,17 +5,17 @@ new_linear_fit <- function(job) {
   result <- job$answer$result
   trace <- as.data.frame(job$answer$trace)
   checks <- new_checks(job)
-  decrease <- released(result$decrease)
+  known <- released(c(decrease = result$decrease, ridge = result$ridge))
   warn_checks(checks, job$design, job$n, job$call)
-  residual <- takes_residuals(job$method)
-  if (!residual) inform_unmeasured(job$loss, decrease)
+  residual <- job$method$residuals
+  if (!residual) inform_unmeasured(job$loss, known[["decrease"]])
   structure(class = "dp_sosp", list(
     coefficients = job$intervals$coefficients %||% response_coef(job$response, job$solution, job$design$intercept),
     predictor = job$intervals$predictor, inference = job$intervals,
-    status = checked_status(result$status, checks, job$target, decrease, job$control$confidence, residual),
+    status = checked_status(result$status, checks, job$target, known[["decrease"]], job$control$confidence, residual),
     checks = checks,
     certificate = new_certificate(result, job$method$family$certifies, job$control$confidence),
-    decrease = decrease, ridge = released(result$ridge),
+    decrease = known[["decrease"]], ridge = known[["ridge"]],
     privacy = new_privacy(job),
     level = known_level(job),
     released = job$released,
@@ -37,13 +37,13 @@ iterations_done <- function(trace) {
 }
 
 # The core returns NaN for what the releases do not determine.
-released <- function(x) if (is.nan(x)) NA_real_ else x
+released <- function(x) replace(x, is.nan(x), NA_real_)
 
 # of: "sample" or "population".
 new_certificate <- function(result, of, confidence) {
   list(
-    gradient = c(estimate = released(result$gradient_norm), upper = released(result$gradient_upper)),
-    eigenvalue = c(estimate = released(result$eigen_min), lower = released(result$eigen_lower)),
+    gradient = released(c(estimate = result$gradient_norm, upper = result$gradient_upper)),
+    eigenvalue = released(c(estimate = result$eigen_min, lower = result$eigen_lower)),
     eigenvalue_known = result$eigen_known,
     of = of, confidence = confidence
   )

@@ -340,9 +340,8 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "a
   problem <- if (!is.null(model)) {
     network_formula(formula, data, model, loss, bounds, extras, call, persons)
   } else {
-    implied <- implies_loss(method)
-    if (sourced) problem_source(formula, data, loss, bounds, radius, extras, call, implied)
-    else problem_formula(formula, data, loss, bounds, radius, extras, call, implied, persons)
+    if (sourced) problem_source(formula, data, loss, bounds, radius, extras, call, implies_loss(method))
+    else problem_formula(formula, data, loss, bounds, radius, extras, call, implies_loss(method), persons)
   }
   fit_problem(problem, asked)
 }
@@ -385,7 +384,7 @@ fit_job <- function(job) {
   on.exit(end())
   for (stage in job_stages()) job <- stage(job)
   close_claim(job)
-  if (is_network(job)) new_network_fit(job) else new_linear_fit(job)
+  if (is.null(job$model)) new_linear_fit(job) else new_network_fit(job)
 }
 
 # ---- another fit, whose cost adds to that of the first one ----

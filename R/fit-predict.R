@@ -113,7 +113,7 @@ smooth_mass <- function(term) {
 }
 
 check_has_smooths <- function(fit, call) {
-  if (has_smooths(fit$design)) return(invisible())
+  if (!is.null(fit$design$smooth)) return(invisible())
   abort("argument", "This fit has no smooth terms, s(x).", call = call)
 }
 

@@ -26,7 +26,9 @@ new_checks <- function(job) {
 
 signal_of <- function(job) {
   signal <- job$answer$result$signal
-  if (is.null(signal) || is.nan(signal) || columns_of(job) == 0L) NULL else c(norm = signal, columns = columns_of(job))
+  if (is.null(signal) || is.nan(signal)) return(NULL)
+  columns <- columns_of(job)
+  if (columns > 0L) c(norm = signal, columns = columns)
 }
 
 # ---- verdicts ----
@@ -38,12 +40,6 @@ usable_verdict <- function(checks) {
   if (usable$fraction >= checks_z * usable$sd) return("usable")
   least <- if (checks$part) checks_least else 1
   if (least >= checks_seen * usable$sd) "null" else "unclear"
-}
-
-# Are records missing that are not left out on purpose?
-is_partly_null <- function(checks) {
-  usable <- checks$usable
-  identical(usable_verdict(checks), "usable") && !checks$part && usable$fraction + checks_z * usable$sd < 0.9
 }
 
 # Do the gradients of the run show anything beyond the start? NA if none tells.
@@ -58,7 +54,6 @@ exceeds_noise <- function(checks, confidence) {
 # zero both ends are, as null records count in neither (where few records are usable, means near the ends are no sign).
 # Both have the standard deviation sd.
 columns_at_ends <- function(design, names, private, mean, constant, sd) {
-  if (!design$intercept || may_clip(design)) return(NULL)
   error <- sqrt(2) * sd
   if (checks_seen * error >= checks_end * 2 * constant) return(NULL)
   at <- ifelse(constant + mean < checks_z * error, "lower", ifelse(constant - mean < checks_z * error, "upper", NA))
@@ -103,13 +98,16 @@ null_text <- function(checks, n) {
   usable <- checks$usable
   most <- function() two_digits(max(0, usable$fraction + checks_z * usable$sd))
   what <- "declared levels, types of columns, the coding of the response"
-  if (identical(usable_verdict(checks), "null")) {
+  verdict <- usable_verdict(checks)
+  if (identical(verdict, "null")) {
     of <- paste0(format(n, big.mark = ","), if (isTRUE(checks$persons)) " persons' records" else " records")
     return(paste0("The released numbers look as if (nearly) all of the ", of, " were ",
                   "null: at most ", most(), " seem to be used. Check ", what, if (checks$part) ", `subset`, `weights`",
                   "."))
   }
-  if (!is_partly_null(checks)) return(NULL)
+  # Are records missing that are not left out on purpose?
+  missing <- identical(verdict, "usable") && !checks$part && usable$fraction + checks_z * usable$sd < 0.9
+  if (!missing) return(NULL)
   of <- if (isTRUE(checks$persons)) " of the persons have a record that is used; the others have "
         else " of the records are used; the others have "
   paste0("Only about ", fraction_text(usable), of, "a missing value, or a level or code that is not declared. Check ",
@@ -167,7 +165,7 @@ job_usable <- function(job) {
   cost <- usable_cost(job)
   # Another fit may have spent what is left of a shared budget.
   if (cost == 0 || budget_state(job$budget)$left < cost) return(job)
-  answer <- .Call(ffi_oracle_usable, job$oracle$pointer, cost, is_reproducible(job$oracle))
+  answer <- .Call(ffi_oracle_usable, job$oracle$pointer, cost, job$oracle$noise == "reproducible")
   add_entries(job, usable = list(fraction = answer$usable, sd = answer$sd))
 }
 
@@ -178,7 +176,4 @@ usable_cost <- function(job) {
 }
 
 # moment: the mean of the intercept's coordinate, without noise at most 1 / radius.
-usable_moment <- function(design, moment, sd) {
-  if (!design$intercept || may_clip(design)) return(NULL)
-  list(fraction = design$radius * moment, sd = design$radius * sd)
-}
+usable_moment <- function(design, moment, sd) list(fraction = design$radius * moment, sd = design$radius * sd)

@@ -27,13 +27,12 @@ job_geometry <- function(job) {
   columns <- mapped_columns(job$design)
   moments <- if (inherits(job$moments, "dp_geometry")) public_moments(job$moments, columns, job$design) else
     of_used(release_moments(job, columns), job$level$present)
-  job <- add_entries(job, usable = moments$usable, ends = moments$ends)
   if (!job$design$intercept) moments <- moments_about_zero(moments)
   geometry <- c(new_geometry(moments, columns$degree, job), row_bounds(job))
   geometry <- c(geometry, class_weights(job, geometry, moments$variance, columns$box))
-  if (takes_residuals(job$method)) geometry <- residual_geometry(geometry, moments, job, columns$box)
+  if (job$method$residuals) geometry <- residual_geometry(geometry, moments, job, columns$box)
   move_oracle(job$oracle, geometry)
-  add_entries(job, geometry = geometry)
+  add_entries(job, usable = moments$usable, ends = moments$ends, geometry = geometry)
 }
 
 # Once the job's budget is open and before job_geometry(): will it be in a geometry?
@@ -100,10 +99,13 @@ release_moments <- function(job, columns) {
   box <- columns$box
   most <- pmax(abs(box[, 1]), abs(box[, 2]))
   indicator <- columns$indicator
-  weighted <- takes_residuals(job$method) && has_weight(job$design)
+  weighted <- job$method$residuals && has_weight(job$design)
   answer <- .Call(ffi_oracle_moments, job$oracle$pointer, ifelse(indicator, 0, most), weighted,
-                  geometry_share * job$rho, is_reproducible(job$oracle))
+                  geometry_share * job$rho, job$oracle$noise == "reproducible")
+  # The intercept's coordinate tells of the records if no row is clipped.
+  whole <- job$design$intercept && !may_clip(job$design)
   p <- nrow(box)
+  constant <- answer$moments[2 * p + 1]
   released <- answer$moments[seq_len(p)]
   mean <- pmin(pmax(released, box[, 1]), box[, 2])
   square <- 2 * most * answer$moments[p + seq_len(p)] - mean^2
@@ -112,8 +114,8 @@ release_moments <- function(job, columns) {
   variance <- ifelse(squared, square, bound)
   sd <- answer$sd * ifelse(squared, 2 * most, abs(box[, 2] + box[, 1] - 2 * mean))
   list(mean = mean, variance = pmin(pmax(variance, 0), most^2), sd = sd, centre_sd = answer$sd,
-       usable = if (!weighted) usable_moment(job$design, answer$moments[2 * p + 1], answer$sd),
-       ends = columns_at_ends(job$design, columns$name, job$private, released, answer$moments[2 * p + 1], answer$sd))
+       usable = if (whole && !weighted) usable_moment(job$design, constant, answer$sd),
+       ends = if (whole) columns_at_ends(job$design, columns$name, job$private, released, constant, answer$sd))
 }
 
 # Of the records that are used, if their fraction, or their mean weight, was released: the others have zeros.

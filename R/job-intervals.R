@@ -14,7 +14,7 @@ inference_types <- c("sandwich", "model")
 job_intervals <- function(job) {
   if (job$inference == "none") return(job)
   rho <- budget_state(job$budget)$left - job$end
-  if (takes_residuals(job$method)) {
+  if (job$method$residuals) {
     facts <- residual_facts(job$design, job$response, job$geometry, known_level(job))
     return(add_entries(job, intervals = infer_residuals(job$oracle, facts, job$solution, rho, job$n)))
   }
@@ -66,7 +66,7 @@ damped_geometry <- function(geometry, loss, n, rho) {
 }
 
 products <- function(oracle, point, rho) {
-  answer <- .Call(ffi_oracle_products, oracle$pointer, point, rho, is_reproducible(oracle))
+  answer <- .Call(ffi_oracle_products, oracle$pointer, point, rho, oracle$noise == "reproducible")
   new_release(answer$products, answer$sd)
 }
 
@@ -97,7 +97,7 @@ check_inferable <- function(loss, penalty, design, call, residual = FALSE, type 
   if (penalty$name != "none") {
     refuse("are about the minimiser without a penalty: leave out `penalty`.")
   }
-  if (has_smooths(design)) {
+  if (!is.null(design$smooth)) {
     refuse("do not go with smooth terms: they are about the minimiser without a prior, which smooths need.")
   }
   if (shortened && columns_of(list(design = design)) > 0L) {
@@ -301,7 +301,7 @@ infer_residuals <- function(oracle, facts, solution, rho, n) {
 release_residuals <- function(oracle, facts, point, rho, n) {
   cost <- inference_residuals / sum(inference_residuals) * rho * (1 - 1e-12)
   o <- oracle$pointer
-  reproducible <- is_reproducible(oracle)
+  reproducible <- oracle$noise == "reproducible"
   level <- facts$level
   ends <- level$most * 2^((seq_len(inference_ends) - inference_ends) / 2)
   counts <- .Call(ffi_oracle_residual_counts, o, point, ends, cost[["counts"]], reproducible)

@@ -31,7 +31,7 @@ plan_frame <- function(design, shares, variance) {
 # Expected excess loss of the fit; NA for a method without a formula.
 plan_excess <- function(s) {
   if (s$inference != "none" && is.null(s$geometry)) return(one_step_excess(s))
-  if (takes_residuals(s$method)) return(residual_excess(s))
+  if (s$method$residuals) return(residual_excess(s))
   formula <- list(newton = newton_excess, "newton-ridge" = ridge_excess)[[s$method$name]]
   if (is.null(formula)) NA_real_ else formula(s)
 }
@@ -367,17 +367,18 @@ plan_setting <- function(plan, n = plan$n, eps = plan$eps) {
   method <- for_loss(find_method(plan$method), list(loss = loss, call = quote(dp_plan())))
   frame <- plan$frame
   s <- claim_delta(list(
-    frame = frame, design = frame, dim = frame$dim, side = frame$dim, n = n, curvature = plan$curvature,
+    frame = frame, design = frame, dim = frame$dim, side = frame$dim, outputs = 1L, n = n, curvature = plan$curvature,
     effect = plan$effect, event = plan$event, asked = list(eps = eps, delta = plan$delta),
     inference = if (plan$inference) "sandwich" else "none", loss = loss, response = response,
-    penalty = penalty_none(), method = method, control = method$family$control(method, loss),
+    penalty = penalty_none(), method = method, control = method$default,
     neighbours = plan$neighbours %||% "replace-one", auto = FALSE, call = quote(dp_plan())
   ))
   s <- claim_part(open_budget(add_entries(s, moments = default_moments(s))))
   left <- s$rho
-  if (has_constant(s)) {
+  wishes <- constant_wishes(s)
+  if (!is.null(wishes)) {
     s <- add_entries(s, class_fraction = plan_share(s))
-    left <- left - constant_cost(n, s$rho, method$family$constant(s))
+    left <- left - constant_cost(n, s$rho, wishes)
   }
   s <- add_entries(s, oracle = planned_oracle(s))
   if (uses_geometry(s)) {
@@ -418,7 +419,7 @@ plan_geometry <- function(s) {
   if (!s$design$intercept) moments <- moments_about_zero(moments)
   geometry <- c(new_geometry(moments, s$frame$degree, s), row_bounds(s),
                 list(tilt = 0, shortest = geometry_shortest, end = rep(NaN, columns_of(s))))
-  if (takes_residuals(s$method)) geometry <- residual_geometry(geometry, moments, s, mapped_columns(s$design)$box)
+  if (s$method$residuals) geometry <- residual_geometry(geometry, moments, s, mapped_columns(s$design)$box)
   .Call(ffi_oracle_move, s$oracle, geometry)
   add_entries(s, geometry = geometry)
 }
@@ -442,7 +443,7 @@ planned_sd <- function(s, query, rho, oracle = s$oracle, clip = 0) {
 
 # NA where there is no certificate.
 plan_target <- function(s) {
-  if (takes_residuals(s$method)) return(NA_real_)
+  if (s$method$residuals) return(NA_real_)
   options <- c(s$method$family$options(s, s$run_rho), eps_g = 1, eps_h = 1) # it does not depend on these two
   penalty <- core_penalty(s$penalty, s$design$intercept, s$side)
   .Call(ffi_method_alpha, s$method$family$core(s$control), s$oracle, penalty, options, s$run_rho, numeric(s$dim))

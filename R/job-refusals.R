@@ -20,7 +20,7 @@ linear_arguments <- c("penalty", "radius", "target", "start", "intercept", "stor
 argument_refusals <- list(
   new_refusal(function(job) {
     given <- intersect(names(job$call), linear_arguments)
-    if (is_network(job) && length(given) > 0L) {
+    if (!is.null(job$model) && length(given) > 0L) {
       paste0(quote_names(given), if (length(given) == 1L) " does" else " do", " not go with `model`, only with the ",
              "linear model.")
     }
@@ -30,8 +30,8 @@ argument_refusals <- list(
 method_refusals <- list(
   new_refusal(class = "dpsosp_error_network", function(job) {
     name <- job$asked$method
-    linear <- setdiff(method_names(), method_names(networks = TRUE))
-    if (is_network(job) && is.character(name) && length(name) == 1L && name %in% linear) {
+    if (is.null(job$model) || !is.character(name) || length(name) != 1L) return(NULL)
+    if (name %in% setdiff(method_names(), method_names(networks = TRUE))) {
       paste0("The method \"", name, "\" does not take a network: it rests on Lipschitz constants, second derivatives ",
              "or convexity, which a network has no public bounds of. The methods ",
              quote_all(method_names(networks = TRUE)), ", which clip records' gradients, take it.")
@@ -66,7 +66,7 @@ refuse_convex <- function(job) {
 
 # Where l'' jumps there is no Hessian, nor a Lipschitz constant of one.
 refuse_nonsmooth <- function(job) {
-  if (is_network(job) || is_smooth(job$loss)) return(NULL)
+  if (!is.null(job$model) || is_smooth(job$loss)) return(NULL)
   name <- job$loss$name
   jumps <- paste0("the second derivative of the ", name, " loss jumps")
   if (!is_convex_penalty(job$penalty)) {
@@ -83,7 +83,7 @@ refuse_nonsmooth <- function(job) {
 
 # These parts are proven and implemented only for losses with one predictor per row.
 refuse_outputs <- function(job) {
-  if (is_network(job) || loss_outputs(job$loss) == 1L) return(NULL)
+  if (!is.null(job$model) || job$outputs == 1L) return(NULL)
   if (!job$method$multi_output) {
     return(paste0("The method \"", job$method$name, "\" is for losses of one predictor, and the multinomial loss has ",
                   "one for each class: what it releases, second derivatives or minimisers, has no bound that is ",
@@ -115,7 +115,7 @@ refuse_records <- function(job) {
   }
   if (is.null(why)) return(NULL)
   known <- Filter(function(other) !other$batch && !other$fresh && is.null(other$open) && !needs_rows(job, other),
-                  methods(is_network(job)))
+                  methods(!is.null(job$model)))
   paste0("With `id` persons are protected, and the method \"", method$name, "\" is for records: it ", why, ". The ",
          if (length(known) == 1L) "method " else "methods ", quote_all(names(known)), if (length(known) == 1L) " takes"
          else " take", " an `id`, and \"auto\" finds one.")
@@ -138,7 +138,7 @@ refuse_streamed <- function(job) {
     why <- refuse_batches(job)
     if (!is.null(why)) {
       return(paste0("`method` \"", method$name, "\" draws batches, ", why, ". Methods without batches are ",
-                    quote_all(methods_without("batch", is_network(job))), "."))
+                    quote_all(methods_without("batch", !is.null(job$model))), "."))
     }
   }
 }
@@ -157,13 +157,13 @@ refuse_batches <- function(job) {
 batch_needs <- function(job) {
   if (!job$method$batch) return(NULL)
   list(matrices = job$method$family$matrices(job$control), candidates = job$control$candidates %||% 0,
-       outputs = loss_outputs(job$loss))
+       outputs = job$outputs)
 }
 
 # By the public size of the mapped rows, as new_oracle() decides it.
 has_row_numbers <- function(job) {
   if (is.null(job$cache)) return(FALSE)
-  if (is_network(job)) return(keeps_rows(job$cache, job$n, nrow(job$design$columns), 0))
+  if (!is.null(job$model)) return(keeps_rows(job$cache, job$n, nrow(job$design$columns), 0))
   numeric <- job$design$columns$kind == "numeric"
   keeps_rows(job$cache, max_rows(job), sum(numeric), length(unique(job$design$columns$variable[!numeric])))
 }
@@ -197,8 +197,8 @@ refuse_passes <- function(job) {
 
 # The columns of smooths are not known before the fit, and are many: their prior keeps them from being noise.
 refuse_smooth <- function(job) {
-  if (!has_smooths(job$design)) return(NULL)
-  if (is_network(job)) return("A network takes no smooth terms: it finds shapes itself.")
+  if (is.null(job$design$smooth)) return(NULL)
+  if (!is.null(job$model)) return("A network takes no smooth terms: it finds shapes itself.")
   name <- job$method$name
   if (is.null(job$method$family$weighted)) {
     return(paste0("The method \"", name, "\" takes no smooth terms, as it has no prior that keeps their columns ",
@@ -218,7 +218,7 @@ refusals <- list(
     }
   }),
   new_refusal(function(job) {
-    if (loss_outputs(job$loss) == 1L && !is.null(job$control$curvature) && is_moment(job$control)) {
+    if (job$outputs == 1L && !is.null(job$control$curvature) && is_moment(job$control)) {
       "`curvature` \"moment\" is for `loss_multinomial()`: take \"lazy\"."
     }
   }),
@@ -240,20 +240,20 @@ refusals <- list(
 # ---- what depends on numbers ----
 
 check_requirements <- function(job) {
-  if (is_network(job)) return(invisible())
+  if (!is.null(job$model)) return(invisible())
   if (job$streamed) check_stream_storage(job$storage, job$call)
   check_geometry_columns(job)
   job$method$family$check_problem(job)
   check_matrices(job)
   if (job$inference != "none") {
-    check_inferable(job$loss, job$penalty, job$design, job$call, takes_residuals(job$method), job$inference,
+    check_inferable(job$loss, job$penalty, job$design, job$call, job$method$residuals, job$inference,
                     !identical(job$moments, "none") && is.null(job$method$family$weighted))
   }
 }
 
 # Is the problem too large for the matrices that the method asks for?
 check_matrices <- function(job) {
-  if (has_smooths(job$design)) {
+  if (!is.null(job$design$smooth)) {
     check_matrix_size(max_columns(job$design) + 1, "A matrix of all columns of smooth terms", job$call)
   }
   if (job$side <= max_matrix) return(invisible())

@@ -7,11 +7,10 @@ job_run <- function(job) {
   if (is_warm(job$method)) return(run_warm(job, rho))
   run <- list(core = job$method$family$core(job$control), oracle = job$oracle, penalty = job_penalty(job),
               options = job$method$family$options(job, rho), rho = rho, start = run_start(job))
-  if (!is_network(job)) {
-    job <- add_entries(job, target = run_target(job, run))
-    run$options <- c(run$options, target_options(job$target))
-  }
-  add_entries(job, answer = run_core(job, run), released = .Call(ffi_oracle_kept, job$oracle$pointer))
+  linear <- is.null(job$model)
+  target <- if (linear) run_target(job, run)
+  if (linear) run$options <- c(run$options, target_options(target))
+  add_entries(job, target = target, answer = run_core(job, run), released = .Call(ffi_oracle_kept, job$oracle$pointer))
 }
 
 # The penalty in the form of the core.
@@ -22,7 +21,7 @@ run_core <- function(job, run) {
   tell_passes(run)
   bar <- progress_bar(job$progress, job$method$name)
   .Call(ffi_method_run, run$core, run$oracle$pointer, run$penalty, run$options, run$rho, run$start, bar,
-        is_reproducible(run$oracle))
+        run$oracle$noise == "reproducible")
 }
 
 # Says how long a run will take that reads a source in each pass, where an earlier query had one: it depends on the
@@ -55,29 +54,32 @@ run_target <- function(job, run) {
     .Call(ffi_method_alpha, run$core, run$oracle$pointer, run$penalty, c(run$options, target_options(NULL)), run$rho,
           run$start)
   }
-  third <- oracle_facts(run$oracle)$third + penalty_bounds(run$penalty)[["third"]]
-  settle_target(job$asked$target, run$oracle, alpha, third, job$call)
+  facts <- oracle_facts(run$oracle)
+  third <- facts$third + penalty_bounds(run$penalty)[["third"]]
+  settle_target(job$asked$target, alpha, third, facts$lipschitz, job$call)
 }
 
-target_options <- function(target) list(eps_g = target$eps_g %||% 1, eps_h = target$eps_h %||% 1)
+target_options <- function(target) {
+  if (is.null(target)) list(eps_g = 1, eps_h = 1) else list(eps_g = target$eps_g, eps_h = target$eps_h)
+}
 
 # The start in the coordinates of the oracle.
 run_start <- function(job) {
-  if (is_network(job)) return(job$start)
+  if (!is.null(job$model)) return(job$start)
   map <- function(start) to_geometry(job$geometry, core_start(job$design, start))
-  as.vector(by_output(job$start, loss_outputs(job$loss), map))
+  as.vector(by_output(job$start, job$outputs, map))
 }
 
 # ---- the accuracy that a run aims at ----
 
 # Returns the target with eps_g and eps_h, and with trivial = TRUE where every point meets it. alpha(): computes the
-# default target; third: as for target_resolve().
-settle_target <- function(target, oracle, alpha, third, call) {
+# default target; third: as for target_resolve(); lipschitz: every point has a smaller gradient.
+settle_target <- function(target, alpha, third, lipschitz, call) {
   if (!is.null(target)) return(target_resolve(target, third))
   alpha <- alpha()
   if (is.nan(alpha)) return(NULL) # there is no certificate
-  target <- target_resolve(sosp(alpha = alpha), third)
-  if (alpha < oracle_facts(oracle)$lipschitz) return(target)
+  target <- target_resolve(list(alpha = alpha), third)
+  if (alpha < lipschitz) return(target)
   warn("target", "The budget is too small to certify anything: every point meets the target.", call = call)
   target$trivial <- TRUE
   target

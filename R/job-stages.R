@@ -8,8 +8,8 @@
 #                 the columns: "private", "none", or public ones)
 #     job_given()   network (in the form of the core), given (start that is given, for the mapped response)
 #   job_open()    budget and the part of it that the job may spend (privacy-claim.R), and what follows from it
-#   job_ranges()  private (names of the columns whose ranges are found), cells (of smooths); completes design
-#                 (job-start.R)
+#   job_ranges()  private (names of the columns whose ranges are found), cells (of smooths), wishes (how precisely the
+#                 fraction of the second class is released before the run, if it is); completes design (job-start.R)
 #   job_response()  level; completes loss and response, for squared error (job-start.R)
 #   job_begin()   start, class, class_fraction; completes design by the columns of smooths, unless job_ranges() did, and
 #                 with it side and dim (job-start.R)
@@ -23,7 +23,9 @@
 
 # asked: the arguments of the call by their names, those of asked_arguments.
 new_job <- function(problem, asked) {
-  job <- job_decide(job_size(job_asked(problem, asked)))
+  job <- job_asked(problem, asked)
+  job <- job_size(job)
+  job <- job_decide(job)
   refuse(job, refusals)
   job <- job_given(job)
   check_requirements(job)
@@ -48,7 +50,7 @@ job_asked <- function(problem, asked) {
   asked$target <- check_target(asked$target, call)
   check_geometry(asked$geometry, call)
   refuse(c(problem, list(asked = asked)), method_refusals)
-  check_choice(asked$method, c(method_names(is_network(problem)), "auto"), "method", call)
+  check_choice(asked$method, c(method_names(!is.null(problem$model)), "auto"), "method", call)
   add_entries(
     problem, asked = asked, penalty = check_penalty(asked$penalty, "penalty", call),
     inference = check_choice(asked$inference, c("none", inference_types), "inference", call),
@@ -60,7 +62,7 @@ job_asked <- function(problem, asked) {
 
 # A network has as many coefficients as its start (job_given()).
 job_size <- function(job) {
-  if (is_network(job)) return(job)
+  if (!is.null(job$model)) return(job)
   sizes <- job_sizes(job)
   if (sizes$side == 0L) abort("argument", "`x` has no columns and there is no intercept.", call = job$call)
   add_entries(job, side = sizes$side, dim = sizes$dim)
@@ -71,12 +73,12 @@ job_decide <- function(job) {
   method <- chosen_method(job)
   job <- add_entries(complete(job, loss = loss_for(method, job$loss)), auto = identical(job$asked$method, "auto"),
                      method = method, control = check_control(job$asked$control, method, job))
-  add_entries(job, moments = job$asked$geometry %||% default_moments(job))
+  add_entries(job, moments = if (is.null(job$asked$geometry)) default_moments(job) else job$asked$geometry)
 }
 
 job_given <- function(job) {
-  if (!is_network(job)) return(add_entries(job, given = check_start(job$asked$start, job)))
-  job <- add_entries(job, network = core_network(job$model, job$input, job$range, loss_outputs(job$loss)))
+  if (is.null(job$model)) return(add_entries(job, given = check_start(job$asked$start, job)))
+  job <- add_entries(job, network = core_network(job$model, job$input, job$range, job$outputs))
   given <- network_start(job)
   add_entries(job, given = given, side = length(given), dim = length(given))
 }
@@ -84,7 +86,7 @@ job_given <- function(job) {
 # The start for the mapped response.
 check_start <- function(start, job) {
   if (is.null(start)) return(NULL)
-  if (loss_outputs(job$loss) > 1L) return(check_start_outputs(start, job))
+  if (job$outputs > 1L) return(check_start_outputs(start, job))
   start <- check_vector(start, "start", job$dim, "one per coefficient (the intercept, if there is one, first)",
                         job$call)
   response_start(job$response, start, job$design$intercept)
@@ -101,15 +103,16 @@ check_start_outputs <- function(start, job) {
 
 # ---- the oracle and the solution ----
 
-job_oracle <- function(job) add_entries(job, oracle = if (is_network(job)) network_oracle(job) else plain_oracle(job))
+job_oracle <- function(job) {
+  add_entries(job, oracle = if (is.null(job$model)) plain_oracle(job) else network_oracle(job))
+}
 
 job_solution <- function(job) {
-  if (is_network(job)) return(add_entries(job, solution = job$answer$w))
-  outputs <- loss_outputs(job$loss)
+  if (!is.null(job$model)) return(add_entries(job, solution = job$answer$w))
   map <- function(w) core_coef(job$design, from_geometry(job$geometry, w))
-  solution <- by_output(job$answer$w, outputs, map)
-  job <- complete(job, loss = reported_loss(job))
-  add_entries(job, solution = if (outputs > 1L) centred(solution, job$response$labels) else solution)
+  solution <- by_output(job$answer$w, job$outputs, map)
+  if (job$method$residuals) job <- complete(job, loss = reported_loss(job))
+  add_entries(job, solution = if (job$outputs > 1L) centred(solution, job$response$labels) else solution)
 }
 
 # The stage of a job that opens its budget, or claims its part of a shared one, once all arguments are known to be
@@ -119,14 +122,13 @@ job_solution <- function(job) {
 
 job_open <- function(job) {
   job <- claim_part(open_budget(told_delta(job)))
-  tell_reading(job)
+  if (!is.null(job$push)) tell_reading(job)
   job
 }
 
 # Says before the first charge that a database's rows are fetched, where public facts tell it. What remains, such as
 # matrices of many columns, is told at the end.
 tell_reading <- function(job) {
-  if (is.null(job$push)) return(invisible())
   if (!job$method$family$pushed(job$control, job$method)) {
     tell_fetched(job$push, ", because the method \"", job$method$name,
                  "\" asks for other sums than a database computes")
@@ -145,8 +147,8 @@ open_batches <- function(job) {
   if (is.null(asked$budget) || in_other(asked$budget, "batches")) {
     rho <- .Call(ffi_gdp_mu, asked$eps, job$delta)^2 / 2
     job <- add_entries(job, batch = new_batch(job, rho))
-    event <- batch_event(job$batch, rho, asked$eps, job$delta, job$neighbours)
-    own <- function() dp_budget(eps = asked$eps, delta = job$delta, plan = event)
+    plan <- batch_plan(job$batch, rho, asked$eps, job$delta, job$neighbours)
+    own <- function() planned_budget(plan, job$neighbours, asked$eps, job$delta, job$call)
     return(add_entries(job, budget = own_budget(job, "batches", own)))
   }
   if (is_stored(asked$budget)) {

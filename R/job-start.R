@@ -35,7 +35,7 @@ level_range <- 0.1         # and for the range of the distances from it,
 level_narrow <- 1e-6       # which is at least this part of the range of the response
 
 job_response <- function(job) {
-  if (!takes_residuals(job$method)) return(job)
+  if (!job$method$residuals) return(job)
   found <- if (is_count(job)) find_counts(job) else find_level(job)
   add_entries(complete(job, loss = found$loss, response = found$response), level = found$level)
 }
@@ -142,7 +142,7 @@ narrow_reach <- function(job, reach) {
 # sensitivity-response). All columns are mapped, because a record without a predictor is not used.
 release_level <- function(job, rho) {
   oracle <- plain_oracle(job)
-  answer <- .Call(ffi_oracle_response, oracle$pointer, rho, is_reproducible(oracle))
+  answer <- .Call(ffi_oracle_response, oracle$pointer, rho, oracle$noise == "reproducible")
   present <- answer$moments[1]
   doubt <- response_surely * answer$sd
   present <- if (present > 1 - doubt) 1 else max(present, doubt, response_least)
@@ -226,24 +226,20 @@ release_exposure <- function(job, rho) {
 
 job_begin <- function(job) {
   if (!is.null(job$given)) return(add_entries(job, start = job$given))
-  class <- if (tells_class(job)) constant_prediction(job)
-  if (!is.null(class)) job <- add_columns(job, class$fraction)
-  slopes <- numeric(job$dim - 1)
+  if (!is.null(job$wishes)) return(begin_at_constant(job))
   if (!is.null(job$level)) return(add_entries(job, start = c(job$level$start, numeric(columns_of(job)))))
   if (starts_at_fractions(job)) return(begin_at_fractions(job))
-  if (is.null(class)) return(add_entries(job, start = c(0, slopes)))
-  constant <- log_odds(class$fraction, class$sd)
-  add_entries(job, start = c(constant, slopes), class = class, class_fraction = stats::plogis(constant))
+  add_entries(job, start = numeric(job$dim))
 }
 
-# Is the fraction of the second class released before the run?
-tells_class <- function(job) {
-  is.null(job$given) && !takes_residuals(job$method) && !starts_at_fractions(job) && has_constant(job)
+# How precisely the fraction of the second class is to be released before the run; NULL: it is not.
+class_wishes <- function(job) {
+  if (is.null(job$given) && !job$method$residuals && !starts_at_fractions(job)) constant_wishes(job)
 }
 
 # fraction: of the second class. The curvature of the logistic loss is in proportion to the variance of the classes.
 add_columns <- function(job, fraction = 0.5) {
-  if (!has_smooths(job$design)) return(job)
+  if (is.null(job$design$smooth)) return(job)
   fraction <- min(max(fraction, 0), 1)
   records <- 4 * fraction * (1 - fraction) * records_for_smooths(job)
   complete(job, design = complete_smooths(size_smooths(job$design, records), job$cells))
@@ -252,8 +248,8 @@ add_columns <- function(job, fraction = 0.5) {
 # Under zero-out a gradient has half the noise.
 records_for_smooths <- function(job) records_by_budget(job) * if (job$neighbours == "replace-one") 1 else 2
 
-has_constant <- function(job) {
-  job$design$intercept && is_logistic(path_loss(job)) && !is.null(job$method$family$constant(job))
+constant_wishes <- function(job) {
+  if (job$design$intercept && is_logistic(path_loss(job))) job$method$family$constant(job)
 }
 
 # The cost in rho, of the most expensive wish. wishes: for the accuracy of p, as start_coarse in method-family.R.
@@ -261,10 +257,14 @@ constant_cost <- function(n, rho, wishes) {
   max(vapply(wishes, function(wish) min(wish[["fraction"]] * rho, 1 / (2 * (n * wish[["sd"]])^2)), 0))
 }
 
-constant_prediction <- function(job) {
-  oracle <- bare_oracle(job, loss_logistic())
-  value <- dp_value(oracle, 1, rho = constant_cost(job$n, job$rho, job$method$family$constant(job)))
-  list(fraction = log1p(exp(1)) - as.double(value), sd = attr(value, "sd"))
+begin_at_constant <- function(job) {
+  oracle <- bare_oracle(job, logistic_loss)
+  cost <- constant_cost(job$n, job$rho, job$wishes)
+  answer <- .Call(ffi_oracle_value, oracle$pointer, 1, cost, oracle$noise == "reproducible")
+  class <- list(fraction = log1p(exp(1)) - answer$value, sd = answer$sd)
+  constant <- log_odds(class$fraction, class$sd)
+  job <- add_columns(job, class$fraction)
+  add_entries(job, start = c(constant, numeric(job$dim - 1)), class = class, class_fraction = stats::plogis(constant))
 }
 
 # The log-odds of a fraction that is known with standard deviation sd; it is kept at least sd away from 0 and 1.
@@ -275,11 +275,11 @@ log_odds <- function(fraction, sd) stats::qlogis(min(max(fraction, min(sd, 0.5))
 # For a method in a geometry job_begin() takes the constant prediction of the fractions of the classes, which are
 # released (proofs: sensitivity-classes).
 
-starts_at_fractions <- function(job) has_classes(job$loss) && !is.null(job$method$family$weighted)
+starts_at_fractions <- function(job) job$outputs > 1L && !is.null(job$method$family$weighted)
 
 begin_at_fractions <- function(job) {
   oracle <- bare_oracle(job, job$loss)
-  answer <- .Call(ffi_oracle_class_counts, oracle$pointer, classes_counts * job$rho, is_reproducible(oracle))
+  answer <- .Call(ffi_oracle_class_counts, oracle$pointer, classes_counts * job$rho, oracle$noise == "reproducible")
   constant <- log(pmax(answer$counts, answer$sd / 2))
   add_entries(job, start = as.vector(rbind(constant - mean(constant), matrix(0, job$side - 1, length(constant)))))
 }
@@ -291,10 +291,11 @@ begin_at_fractions <- function(job) {
 ranges_share <- 0.05
 
 job_ranges <- function(job) {
-  sized <- complete(job, design = size_smooths(job$design, records_for_smooths(job)))
+  sized <- if (is.null(job$design$smooth)) job else
+    complete(job, design = size_smooths(job$design, records_for_smooths(job)))
   columns <- sized$columns(sized)
-  open <- design_private_names(job$design)
-  job <- add_entries(job, private = open)
+  open <- names(columns)[is.na(job$design$ranges[names(columns), "lower"])]
+  found <- NULL
   if (length(columns) > 0L) {
     smooths <- counted_smooths(sized$design)
     inform("ranges", format_share(ranges_share), " of the budget finds the ", ranges_text(open, smooths), " of ",
@@ -304,9 +305,9 @@ job_ranges <- function(job) {
                             cutting = job$inference == "none", known = job$design$ranges[smooths, , drop = FALSE])
     warn_missed(open[!attr(found, "found")[open]], job$call)
     job <- complete(job, design = design_fill_ranges(job$design, found[open, , drop = FALSE]))
-    job <- add_entries(job, cells = attr(found, "cells"))
   }
-  if (tells_class(job)) job else add_columns(job)
+  job <- add_entries(job, private = open, cells = attr(found, "cells"), wishes = class_wishes(job))
+  if (is.null(job$wishes)) add_columns(job) else job
 }
 
 ranges_text <- function(open, smooths) {

@@ -134,7 +134,7 @@ NULL
 loss_logistic <- function(slope = 1, ...) {
   check_dots()
   slope <- check_number(slope, "slope", 0.51, 1, open = FALSE, call = sys.call())
-  if (slope == 1) return(new_loss("logistic", "log(1 + exp(-y t))"))
+  if (slope == 1) return(logistic_loss)
   new_loss("bounded_logistic", "the same log-odds, |l'| <= slope", slope, slope = slope)
 }
 
@@ -219,6 +219,8 @@ new_loss <- function(name, formula, parameter = 0, ...) {
   structure(class = "dp_loss", list(name = name, formula = formula, parameter = parameter, ...))
 }
 
+logistic_loss <- new_loss("logistic", "log(1 + exp(-y t))")
+
 check_response_bounds <- function(x, call) {
   x <- check_interval(x, "response", call)
   if (max(abs(x)) > vector_limit || x[2] - x[1] < 1 / vector_limit) {
@@ -281,9 +283,9 @@ loss_instead <- function(loss) {
 # The default depends on the type and the declared levels only. Which kind of numbers a numeric response has, its values
 # alone would tell.
 default_loss <- function(y, name, implied, bounded, call) {
-  if (is.factor(y) && nlevels(y) > 2L) return(loss_multinomial())
-  if (!implied && identical(column_kind(y), "numeric")) abort("argument", numeric_advice(name, bounded), call = call)
-  loss_logistic()
+  if (is.factor(y)) return(if (nlevels(y) > 2L) loss_multinomial() else logistic_loss)
+  if (identical(column_kind(y), "numeric") && !implied) abort("argument", numeric_advice(name, bounded), call = call)
+  logistic_loss
 }
 
 numeric_advice <- function(name, bounded) {

@@ -27,7 +27,7 @@ NULL
 penalty_ridge <- function(lambda, ...) {
   check_dots()
   require_given()
-  new_penalty("ridge", lambda, sys.call())
+  new_penalty("ridge", check_lambda(lambda, sys.call()))
 }
 
 #' @rdname penalties
@@ -35,17 +35,15 @@ penalty_ridge <- function(lambda, ...) {
 penalty_nonconvex <- function(lambda, ...) {
   check_dots()
   require_given()
-  new_penalty("nonconvex", lambda, sys.call())
+  new_penalty("nonconvex", check_lambda(lambda, sys.call()))
 }
 
 #' @rdname penalties
 #' @export
-penalty_none <- function() new_penalty("none", 0, sys.call())
+penalty_none <- function() new_penalty("none", 0)
 
-new_penalty <- function(name, lambda, call) {
-  lambda <- check_number(lambda, "lambda", 0, 1e6, open = FALSE, call = call)
-  structure(class = "dp_penalty", list(name = name, lambda = lambda))
-}
+check_lambda <- function(x, call) check_number(x, "lambda", 0, 1e6, open = FALSE, call = call)
+new_penalty <- function(name, lambda) structure(class = "dp_penalty", list(name = name, lambda = lambda))
 
 check_penalty <- function(penalty, arg = "penalty", call = sys.call(-1)) {
   if (is.null(penalty)) return(penalty_none())

@@ -100,10 +100,12 @@ is_numeric_response <- function(template) template$kind %in% c("bounded", "count
 # -1, 1 or NA, for classes k / K or NA; any other value than a label is NA. offset: of the records, for templates that
 # use it.
 response_code <- function(template, y, offset = NULL) {
-  if (is_numeric_response(template)) return(bounded_code(template, y, offset))
-  if (template$kind == "classes") return(match(as_labels(y), template$labels) / length(template$labels))
-  if (template$kind == "numeric") return(c(-1, -1, 1)[match(as.double(y), c(-1, 0, 1))])
-  c(-1, 1)[match(as_labels(y), as.character(template$labels))]
+  switch(template$kind,
+    bounded = , count = bounded_code(template, y, offset),
+    classes = match(as_labels(y), template$labels) / length(template$labels),
+    numeric = c(-1, -1, 1)[match(as.double(y), c(-1, 0, 1))],
+    c(-1, 1)[match(as_labels(y), as.character(template$labels))]
+  )
 }
 
 bounded_code <- function(template, y, offset) {

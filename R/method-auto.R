@@ -17,19 +17,19 @@ auto_matrix_columns <- 4000L # higher, as one matrix serves all outputs
 # The row of the table for the method that the call asks for.
 chosen_method <- function(job) {
   name <- job$asked$method
-  if (name == "auto" && !is.null(job$asked$control) && !is_network(job)) {
+  if (name == "auto" && !is.null(job$asked$control) && is.null(job$model)) {
     abort("argument", "`control` belongs to a method: name one, such as `method = \"2opt-ls\"`, instead of \"auto\".",
           call = job$call)
   }
-  for_loss(find_method(if (name == "auto") auto_method(job) else name, is_network(job)), job)
+  for_loss(find_method(if (name == "auto") auto_method(job) else name, !is.null(job$model)), job)
 }
 
 # The automatic ridge is for problems without a penalty. Intervals are narrower in its geometry
 # (inst/experiments/interval-rule.R). Smooths need a prior.
 auto_method <- function(job) {
-  if (is_network(job)) return(if (is.null(job$persons)) "sgd" else "blgd") # a batch is of records
-  if (has_smooths(job$design)) return("newton-ridge")
-  if (loss_outputs(job$loss) > 1L) return(auto_classes(job))
+  if (!is.null(job$model)) return(if (is.null(job$persons)) "sgd" else "blgd") # a batch is of records
+  if (!is.null(job$design$smooth)) return("newton-ridge")
+  if (job$outputs > 1L) return(auto_classes(job))
   if (has_unbounded_slope(job$loss)) return("newton-ridge")
   if (!is_convex(job$loss, job$penalty)) return(auto_nonconvex(job))
   if (takes_ridge(job) && job$dim <= auto_ridge_columns) return("newton-ridge")

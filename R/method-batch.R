@@ -59,20 +59,23 @@ default_batch <- function(job, rho, steps) {
   max(1, floor(min(max(wanted, job$n / family$max_batches(job$control)), job$n / family$min_batches(job$control))))
 }
 
-# The planned run as an event: first the steps on batches (Gaussian, or in part a sparse vector on a batch of its own,
-# which is accounted for by its eps), then the Gaussian releases on the full data. Amplification makes a step cheaper by
-# the square of the rate at best, so the noise is scaled until (eps, delta) allows the plan.
-batch_event <- function(batch, rho, eps, delta, neighbours) {
+# The planned run, as event_plan() has it: first the steps on batches (Gaussian, or in part a sparse vector on a batch
+# of its own, which is accounted for by its eps), then the Gaussian releases on the full data. Amplification makes a
+# step cheaper by the square of the rate at best, so the noise is scaled until (eps, delta) allows the plan.
+batch_plan <- function(batch, rho, eps, delta, neighbours) {
   on_batch <- function(event) event_repeat(event_subsample(event, batch$rate, batch$scheme), batch$steps)
-  plan <- function(scale) {
-    sigma <- function(rho) scale / sqrt(2 * rho)
-    step <- batch$share * rho / batch$steps / batch$rate^2
-    releases <- list(on_batch(event_gaussian(sigma((1 - batch$chosen) * step), neighbours)),
-                     if (batch$chosen > 0) on_batch(event_pure(1 / sigma(batch$chosen * step), neighbours)),
-                     if (batch$share < 1) event_gaussian(sigma((1 - batch$share) * rho), neighbours))
-    do.call(event_compose, Filter(Negate(is.null), releases))
+  sigma <- function(rho) 1 / sqrt(2 * rho)
+  step <- batch$share * rho / batch$steps / batch$rate^2
+  releases <- list(on_batch(event_gaussian(sigma((1 - batch$chosen) * step), neighbours)),
+                   if (batch$chosen > 0) on_batch(event_pure(1 / sigma(batch$chosen * step), neighbours)),
+                   if (batch$share < 1) event_gaussian(sigma((1 - batch$share) * rho), neighbours))
+  plan <- event_plan(do.call(event_compose, Filter(Negate(is.null), releases)))
+  # The numbers of Gaussian and of pure leaves are in inverse proportion to the noise.
+  scaled <- function(scale) {
+    plan$leaves$a <- plan$leaves$a / scale
+    plan
   }
-  plan(dp_calibrate(plan, eps, delta, range = c(0.5, 1e3), accountant = "rdp", tolerance = 0.05))
+  scaled(min_noise(function(scale) epsilon_by(scaled(scale), "rdp", delta), eps, c(0.5, 1e3), 0.05))
 }
 
 batch_options <- function(batch) {

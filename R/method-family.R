@@ -3,7 +3,8 @@
 #
 # name        control_<name>() makes the control object
 # core        function(control): the name in the core's table (src/method/methods.c)
-# control     function(method, loss): the control object that is used where none is given
+# control     function(method, loss): the control object that is used where none is given; loss: NULL but for one of
+#             several outputs
 # options     function(job, rho): the options of the core's method, by their names there, except for the target
 # check       function(control, method, call): refuses settings that do not fit the method
 # complete    function(control, method, n): the control object with what it leaves open

@@ -118,10 +118,10 @@ check_geometry <- function(geometry, call) {
 # which a default must not change; the rule "auto" has no such problem in mind. job_geometry() skips a default geometry
 # that noise makes useless (is_noisy()).
 default_moments <- function(job) {
-  if (is_network(job)) return("none")
+  if (!is.null(job$model)) return("none")
   if (!is.null(job$method$family$weighted)) return("private")
   stated <- job$penalty$name != "none" || !is.null(job$asked$target) || identical(job$control$constants, "published")
-  mapped <- loss_outputs(job$loss) > 1L || job$inference != "none" || (stated && !job$auto)
+  mapped <- job$outputs > 1L || job$inference != "none" || (stated && !job$auto)
   if (job$method$scaled && !mapped) "private" else "none"
 }
 

@@ -89,7 +89,7 @@ network_oracle <- function(job) {
   }
   pointer <- .Call(ffi_network_oracle, job$network, records$x, length(records$y), network_radius, records$y,
                    job$loss$name, job$loss$parameter, job$budget$pointer, job$neighbours, job$noise == "reproducible")
-  set_weights(pointer, records$weighing)
-  set_persons(pointer, records$persons)
+  if (!is.null(records$weighing)) set_weights(pointer, records$weighing)
+  if (!is.null(records$persons)) .Call(ffi_oracle_set_persons, pointer, records$persons)
   list(pointer = pointer, noise = job$noise)
 }

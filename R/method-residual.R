@@ -35,7 +35,7 @@ residual_corrections <- c(level = 0.3, slope = 0.1)
 residual_constant <- 1         # the intercept's coordinate, times sqrt(d)
 residual_spread <- 1e-3        # smallest standard deviation that a coordinate is expected to have, over its scale
 
-# The family of a method for this loss.
+# The family of a method for this loss. Its flag `residuals`: does it run by residuals?
 for_loss <- function(method, job) {
   method$residuals <- has_residuals(job$loss) && method$unbounded
   if (method$residuals) {
@@ -43,7 +43,7 @@ for_loss <- function(method, job) {
     method$loss <- residual_loss(job$loss)
     return(method)
   }
-  if (is_warm(method)) method$loss <- loss_logistic()
+  if (is_warm(method)) method$loss <- logistic_loss
   # That a method takes no loss whose second derivative jumps, whatever its bound, is said by a row of `refusals`.
   if (method$nonsmooth || is_smooth(job$loss)) {
     check_bounded_slope(job$loss, paste0("The method \"", method$name, "\" needs"), job$call)
@@ -51,10 +51,8 @@ for_loss <- function(method, job) {
   for_classes(method, job)
 }
 
-takes_residuals <- function(method) isTRUE(method$residuals)
-
 # With the c of Huber's loss, if it follows from no scale of residuals.
-loss_for <- function(method, loss) if (takes_residuals(method)) loss else with_c(loss)
+loss_for <- function(method, loss) if (method$residuals) loss else with_c(loss)
 
 family_residual <- function() {
   new_family("newton_ridge", function(method, loss) control_newton_ridge(), residual_options,
@@ -133,7 +131,7 @@ last_scale <- function(trace) utils::tail(trace$estimate[trace$query == "residua
 reported_loss <- function(job) {
   scale <- last_scale(job$answer$trace)
   loss <- job$loss
-  if (!takes_residuals(job$method) || !is_huber(loss) || !is.null(loss[["c"]]) || length(scale) == 0L) return(loss)
+  if (!is_huber(loss) || !is.null(loss[["c"]]) || length(scale) == 0L) return(loss)
   loss$c <- signif(min(clip_over_scale(job) * scale, job$level$most) * loss$half, 4)
   loss$k <- NULL
   scale_loss(loss, job$design$intercept)

@@ -198,21 +198,23 @@ ridge_tail <- 0.85      # fraction of the iterates whose mean is the solution
 ridge_few <- 10000      # with at most so many records fewer steps, 80 passes in all, and half of that variance, suffice
 ridge_matrix <- 0.03    # fraction of the budget for the matrix; twice as much with few records
 
-has_few_records <- function(job) job$n <= ridge_few
-
 # The settings, with those that the caller left to the package.
 ridge_control <- function(job) {
   control <- unclass(job$control)
-  few <- has_few_records(job)
+  few <- job$n <= ridge_few
   if (is.na(control$iterations)) control$iterations <- if (few) 70L else 160L
   if (is.na(control$matrix_share)) control$matrix_share <- if (few) 2 * ridge_matrix else ridge_matrix
   control
 }
 
 ridge_options <- function(job, rho, loss = path_loss(job)) {
-  most <- if (has_slopes(loss)) ridge_curvature else loss_bounds(loss)[["curv_upper"]]
-  variance <- if (has_few_records(job)) ridge_iterate_variance / 2 else ridge_iterate_variance
-  c(list(curvature = most * curvature_factor(job, loss), start_curvature = start_curvature(job, most),
+  slopes <- has_slopes(loss)
+  most <- if (slopes) ridge_curvature else loss_bounds(loss)[["curv_upper"]]
+  # Where there is little noise longer steps reach coefficients far away, such as those of levels that occur with one
+  # class only, where the loss has little curvature.
+  factor <- if (slopes) max(ridge_curvature_factor, job$geometry$cap^-2) else 1
+  variance <- if (job$n <= ridge_few) ridge_iterate_variance / 2 else ridge_iterate_variance
+  c(list(curvature = most * factor, start_curvature = start_curvature(job, most),
          size = ridge_size * job$geometry$cap, intercept = ridge_intercept, signal = ridge_signal,
          signals = ridge_signals, reach = ridge_reach, iterate_variance = variance * sqrt(job$dim),
          least = ridge_floor, tail = ridge_tail, matrix = NULL, matrix_sd = 0),
@@ -225,10 +227,6 @@ start_curvature <- function(job, most) {
   fraction <- job$class_fraction
   if (is.null(fraction) || length(job$design$smooth$added) > 0L) most else min(most, fraction * (1 - fraction))
 }
-
-# The curvature of the steps over that of the loss. Where there is little noise longer steps reach coefficients far
-# away, such as those of levels that occur with one class only, where the loss has little curvature.
-curvature_factor <- function(job, loss) if (has_slopes(loss)) max(ridge_curvature_factor, job$geometry$cap^-2) else 1
 
 # Losses with several outputs with the method "newton-ridge" (src/method/classes.c): one matrix of rows, and one of the
 # classes' fractions, which are released first. Constants were chosen on synthetic problems:
@@ -248,7 +246,9 @@ classes_signal <- 2^-5         # smallest standard deviation of the predictors t
 classes_signals <- 9L          # number of such values, each twice the one before
 
 for_classes <- function(method, job) {
-  if (has_classes(job$loss) && !is.null(method$family$weighted)) method$family <- family_classes()
+  if (!has_classes(job$loss)) return(method)
+  if (!is.null(method$family$weighted)) method$family <- family_classes()
+  method$default <- method$family$control(method, job$loss)
   method
 }
 

@@ -79,13 +79,13 @@ method_rows <- function() {
   )
 }
 
-# The rows by their names, made once, when the package is loaded, as families are defined in files that come after this
-# one.
+# The rows by their names, each with `default`, the control object where none is given. They are made once, when the
+# package is loaded, as families are defined in files that come after this one.
 methods <- local({
   table <- NULL
   function(networks = FALSE) {
     if (is.null(table)) {
-      rows <- method_rows()
+      rows <- lapply(method_rows(), function(row) c(row, list(default = row$family$control(row))))
       table <<- split(stats::setNames(rows, vapply(rows, `[[`, "", "name")), vapply(rows, `[[`, NA, "networks"))
     }
     table[[as.character(networks)]]
@@ -106,7 +106,7 @@ implies_loss <- function(method) {
 }
 
 gradient_advice <- function() {
-  gradients <- Filter(function(method) !method$convex && !method$family$matrices(method$family$control(method)),
+  gradients <- Filter(function(method) !method$convex && !method$family$matrices(method$default),
                       methods())
   paste0(" For a convex problem the methods ", quote_all(names(gradients)), " ask for gradients only.")
 }
@@ -114,7 +114,7 @@ gradient_advice <- function() {
 check_control <- function(control, method, job) {
   family <- method$family
   constructor <- paste0("control_", family$name)
-  if (is.null(control)) control <- family$control(method, job$loss)
+  if (is.null(control)) control <- method$default
   if (!inherits(control, paste0("dp_", constructor))) {
     abort("argument", "`control` of the method \"", method$name, "\" must be NULL or come from `", constructor,
           "()`, not ", describe(control), ".", call = job$call)

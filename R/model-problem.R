@@ -1,6 +1,7 @@
 # Problems: what a fit minimises, from the data in any of three forms. A problem is a list of
 #   n, loss, response  number of records or, where they belong to persons, of persons, loss, how the response is coded
 #               (loss-response.R)
+#   outputs     number of predictors per row
 #   persons     with an id the name of its column, and the largest number of records of a person (design-rows.R)
 #   model       a network (model-network.R), or NULL: a linear model
 #   design      how columns become rows and the solution coefficients: for a formula (design-columns.R) or a matrix
@@ -164,9 +165,9 @@ new_problem <- function(n, loss, response, design, call, columns, records, respo
                         counted = counted_responses, streamed = FALSE, once = NULL, hold = hold_nothing, push = NULL,
                         shards = FALSE, linked = FALSE, cache = NULL) {
   loss <- loss_of(loss, response)
-  list(n = n, loss = loss, response = response, design = design, call = call, columns = columns, records = records,
-       responses = responses, counted = counted, streamed = streamed, once = once, hold = hold, push = push,
-       shards = shards, linked = linked, cache = cache)
+  list(n = n, loss = loss, outputs = loss_outputs(loss), response = response, design = design, call = call,
+       columns = columns, records = records, responses = responses, counted = counted, streamed = streamed, once = once,
+       hold = hold, push = push, shards = shards, linked = linked, cache = cache)
 }
 
 # Of data in memory.
@@ -179,18 +180,15 @@ complete <- function(job, ...) {
   known <- list(...)
   stopifnot(names(known) %in% c("design", "loss", "response"))
   job[names(known)] <- known
-  if (!is.null(job$side) && has_smooths(known$design)) job[c("side", "dim")] <- job_sizes(job)
+  if (!is.null(job$side) && !is.null(known$design$smooth)) job[c("side", "dim")] <- job_sizes(job)
   job
 }
 
 # Of the coefficients of one output, and of all.
 job_sizes <- function(job) {
   side <- design_dim(job$design)
-  list(side = side, dim = side * loss_outputs(job$loss))
+  list(side = side, dim = side * job$outputs)
 }
-
-# Of a problem, a job or a fit.
-is_network <- function(x) !is.null(x$model)
 
 bare_records <- function(y) list(rows = matrix(0, length(y), 0), y = y)
 
@@ -207,8 +205,8 @@ design_dim <- function(design) {
   if (is_matrix_design(design)) length(design$labels) else nrow(design$columns) + design$intercept
 }
 
-# For a job or a fit: the number of coefficients without the intercept.
-columns_of <- function(job) design_dim(job$design) - job$design$intercept
+# For a job or a fit: the number of coefficients of one output without the intercept.
+columns_of <- function(x) (if (is.null(x$side)) design_dim(x$design) else x$side) - x$design$intercept
 
 # With several outputs, coefficients are a matrix with one column each; in the core they follow one another.
 by_output <- function(x, outputs, map) {

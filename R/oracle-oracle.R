@@ -191,12 +191,12 @@ new_oracle <- function(records, loss, budget, radius, intercept, neighbours, noi
   create <- if (is.null(records$feed)) create_of_rows else create_of_feed
   if (!is.null(records$push)) records$remote <- records$push(loss, intercept, radius)
   pointer <- create(records, loss, budget, radius, intercept, neighbours, noise == "reproducible")
-  note_oracle(records$held, pointer)
-  set_weights(pointer, records$weighing)
-  set_persons(pointer, records$persons)
+  if (!is.null(records$held)) note_oracle(records$held, pointer)
+  if (!is.null(records$weighing)) set_weights(pointer, records$weighing)
+  if (!is.null(records$persons)) .Call(ffi_oracle_set_persons, pointer, records$persons)
   structure(class = "dp_oracle", list(pointer = pointer, budget = budget, loss = loss, radius = radius,
                                       neighbours = neighbours, noise = noise, move = records$remote$move,
-                                      again = read_again(records)))
+                                      again = if (!is.null(records$clock)) read_again(records)))
 }
 
 # Of a job or a claim, in the coordinates of the mapped rows.
@@ -212,14 +212,9 @@ bare_oracle <- function(job, loss) {
   new_oracle(job$responses(job), loss, job$budget, 1, TRUE, job$neighbours, job$noise)
 }
 
-# weighing: see design-records.R, or NULL.
+# weighing: see design-records.R.
 set_weights <- function(pointer, weighing) {
-  if (is.null(weighing)) return(invisible())
   .Call(ffi_oracle_set_weights, pointer, weighing$weight, weighing$offset, weighing$most)
-}
-
-set_persons <- function(pointer, persons) {
-  if (!is.null(persons)) .Call(ffi_oracle_set_persons, pointer, persons)
 }
 
 # From now on coefficients and releases are in other coordinates, also on workers.
@@ -259,7 +254,7 @@ keeps_records <- function(records) {
 # Of rows that come again in each pass: the clock (source-stream.R), and the bytes that they would need in memory. The
 # time of a pass tells the number of rows, which persons have private.
 read_again <- function(records) {
-  if (is.null(records$clock) || !is.null(records$persons) || keeps_records(records)) return(NULL)
+  if (!is.null(records$persons) || keeps_records(records)) return(NULL)
   size <- rows_size(records$rows)
   list(clock = records$clock, bytes = rows_bytes(records$n, size$dense, length(size$indicators)))
 }
@@ -369,10 +364,8 @@ check_curved <- function(oracle, call) {
 question <- function(oracle, w, mu, rho, call = sys.call(-1)) {
   check_oracle(oracle, call)
   list(pointer = oracle$pointer, w = check_point(w, oracle, "w", call), rho = check_cost(mu, rho, call),
-       reproducible = is_reproducible(oracle))
+       reproducible = oracle$noise == "reproducible")
 }
-
-is_reproducible <- function(oracle) oracle$noise == "reproducible"
 
 #' @rdname dp_oracle
 #' @export
@@ -390,12 +383,12 @@ dp_line_search <- function(oracle, w, direction, steps, mu = NULL, rho = NULL,
   mechanism <- check_choice(mechanism, c("gaussian", "svt", "exponential"), "mechanism", call)
   sufficient <- check_number(sufficient, "sufficient", 0, open = FALSE, call = call)
   if (mechanism == "gaussian") {
-    answer <- .Call(ffi_oracle_decreases, oracle$pointer, w, direction, steps, cost, is_reproducible(oracle))
+    answer <- .Call(ffi_oracle_decreases, oracle$pointer, w, direction, steps, cost, oracle$noise == "reproducible")
     return(data.frame(step = steps, decrease = answer$decrease, sd = answer$sd))
   }
   offset <- if (mechanism == "svt") -sufficient * steps else 0 * steps
   steps[.Call(ffi_oracle_choose, oracle$pointer, w, direction, steps, offset, mechanism == "svt", cost,
-              is_reproducible(oracle))]
+              oracle$noise == "reproducible")]
 }
 
 check_steps <- function(steps, call = sys.call(-1)) {
@@ -416,7 +409,7 @@ print.dp_oracle <- function(x, digits = NULL, ...) {
   digits <- check_digits(digits)
   cat("<dp_oracle> ", loss_text(x$loss, digits), " loss, radius ", format(x$radius, digits = digits), ", ",
       x$neighbours, ", ", x$noise, " noise\n", sep = "")
-  if (is_reproducible(x)) cat(study_text, "\n", sep = "")
+  if (x$noise == "reproducible") cat(study_text, "\n", sep = "")
   print(x$budget, digits = digits)
   invisible(x)
 }

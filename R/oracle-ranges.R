@@ -58,8 +58,8 @@ octave_breaks <- local({
 # rho from the budget. cutting: may ranges cut off a few values? This would bias coefficients.
 # known: a matrix of lower and upper with a row for each column that is a smooth's, NA where its range is to be found;
 # the attribute "cells" then has breaks and mass for each whose range is known or found.
-private_ranges <- function(columns, budget, rho, neighbours, reproducible, cutting = TRUE, known = no_smooths) {
-  n <- attr(columns, "rows") %||% length(columns[[1]])
+private_ranges <- function(columns, budget, rho, neighbours, reproducible, cutting = TRUE, known = no_ranges) {
+  n <- if (is.null(attr(columns, "rows"))) length(columns[[1]]) else attr(columns, "rows")
   release <- function(names, breaks, rho) {
     release_counts(columns, breaks, budget, rho, neighbours, reproducible, names)
   }
@@ -73,8 +73,11 @@ private_ranges <- function(columns, budget, rho, neighbours, reproducible, cutti
                    rule = if (cutting) ranges_cutting else ranges_keeping)
   }
   rest <- (1 - share) * rho
-  precise <- is_precise(length(columns), n, rest, neighbours)
-  refine <- names(read)[cutting & vapply(read, is_worth_refining, NA, precise = precise)]
+  # A range may be much too wide for its values (years: one octave is 1024 of them). Other ranges are right to about an
+  # octave, so that a second release helps only if the counts are accurate to 0.2 % of n.
+  precise <- sqrt((if (neighbours == "replace-one") 2 else 1) * length(columns) / (2 * rest)) <= 0.002 * n
+  worth <- vapply(read, function(range) !is.null(range) && (precise || range$narrow), NA)
+  refine <- names(read)[cutting & worth]
   found <- !vapply(read, is.null, NA)
   smooths <- c(declared, intersect(rownames(known), names(read)[found]))
   refine <- setdiff(refine, smooths)
@@ -94,8 +97,6 @@ private_ranges <- function(columns, budget, rho, neighbours, reproducible, cutti
   }))
 }
 
-no_smooths <- matrix(double(), 0L, 2L, dimnames = list(NULL, c("lower", "upper")))
-
 # Noisy counts of the values of columns, those of these names, in the cells of their breaks.
 release_counts <- function(columns, breaks, budget, rho, neighbours, reproducible, names = base::names(columns)) {
   ask <- attr(columns, "ask")
@@ -111,10 +112,6 @@ release_counts <- function(columns, breaks, budget, rho, neighbours, reproducibl
     .Call(ffi_ranges_release_remote, budget$pointer, ask(names, breaks), attr(columns, "rows"), unname(breaks), rho,
           neighbours, reproducible)
   }
-  split_counts(out, names, breaks)
-}
-
-split_counts <- function(out, names, breaks) {
   cells <- lengths(breaks) - 1L
   counts <- unname(split(out$value, rep(seq_along(cells), cells)))
   list(counts = stats::setNames(counts, names), sd = out$sd)
@@ -130,7 +127,7 @@ read_octaves <- function(counts, sd, n, rule = ranges_cutting) {
   sides <- list(positive = find_core(positive, sd), negative = find_core(negative, sd),
                 both = find_core(positive + negative, sqrt(2) * sd))
   scores <- vapply(sides, function(core) core$score, 0)
-  side <- if (max(scores) >= core_threshold()) names(which.max(scores)) else "zeros"
+  side <- if (max(scores) >= core_threshold) names(which.max(scores)) else "zeros"
   core <- sides[[side]]$octave
   switch(side,
     positive = one_sided(positive, negative, core, sd, n, rule),
@@ -141,17 +138,15 @@ read_octaves <- function(counts, sd, n, rule = ranges_cutting) {
     },
     both = two_sided(rep(octave_reached(positive + negative, core, sqrt(2) * sd, n, rule), 2L)),
     # If values other than zero are rare, at least their sign is found.
-    zeros = if (zeros >= core_threshold() * sd) {
+    zeros = if (zeros >= core_threshold * sd) {
       two_sided(c(octave_reached(negative, magnitude_of_one, sd, n, rule),
                   octave_reached(positive, magnitude_of_one, sd, n, rule)))
     }
   )
 }
 
-core_threshold <- function() {
-  groups <- 3 * magnitudes * length(ranges_windows)
-  stats::qnorm(ranges_error / groups, lower.tail = FALSE)
-}
+# Of the score of a core, by the number of groups.
+core_threshold <- stats::qnorm(ranges_error / (3 * magnitudes * length(ranges_windows)), lower.tail = FALSE)
 
 # The group of octaves that exceeds the noise level most, its score in standard deviations, and its fullest octave.
 find_core <- function(counts, sd) {
@@ -177,7 +172,8 @@ octave_reached <- function(counts, from, sd, n, rule) {
 }
 
 two_sided <- function(octaves) {
-  list(lower = -octave_end(octaves[1]), upper = octave_end(octaves[2]), narrow = FALSE)
+  ends <- octave_end(octaves)
+  list(lower = -ends[1], upper = ends[2], narrow = FALSE)
 }
 
 # The range if the core is on this side of zero.
@@ -189,8 +185,9 @@ one_sided <- function(this, other, core, sd, n, rule) {
   # The sum over fewer octaves has less noise, and the range is narrower.
   unsure <- if (rule$surely) ranges_doubt * sd * sqrt(top - core + 1) else 0
   few <- n - sum(this[core:top]) <= min(rule$outside * n - unsure, if (rule$surely) unsure)
-  lower <- if (few && core >= low) octave_end(core - 1L) else 0
-  list(lower = lower, upper = octave_end(top), narrow = sum(this[low:top]) >= ranges_narrow * n)
+  ends <- octave_end(c(core - 1L, top))
+  list(lower = if (few && core >= low) ends[1] else 0, upper = ends[2],
+       narrow = sum(this[low:top]) >= ranges_narrow * n)
 }
 
 # The end of the range on the other side of zero: 0, or the end of an octave that is at least a quarter of the upper
@@ -206,15 +203,6 @@ other_side <- function(counts, core, top, sd, n, rule) {
 }
 
 # ---- cells ----
-
-# A range may be much too wide for its values (years: one octave is 1024 of them). Other ranges are right to about an
-# octave, so that a second release helps only if the counts are accurate to 0.2 % of n.
-is_worth_refining <- function(range, precise) !is.null(range) && (precise || range$narrow)
-
-is_precise <- function(m, n, rho, neighbours) {
-  sd <- sqrt((if (neighbours == "replace-one") 2 else 1) * m / (2 * rho))
-  sd <= 0.002 * n
-}
 
 read_cells <- function(counts, range, sd, n) {
   k <- length(counts)

@@ -187,10 +187,15 @@ dp_filter_order <- function(event, eps, delta, ...) {
   check_event(event)
   eps <- check_number(eps, "eps", 0)
   delta <- check_delta(delta)
-  order <- .Call(ffi_rdp_epsilon, event_plan(event), delta)[["order"]]
-  budget <- .Call(ffi_rdp_budget, order, eps, delta)
-  cost <- dp_rdp(event, order)
-  list(order = order, budget = budget, cost = cost, fits = cost <= budget)
+  plan <- event_plan(event)
+  filter <- filter_order(plan, eps, delta)
+  cost <- .Call(ffi_rdp_curve, plan, filter$order)
+  c(filter, list(cost = cost, fits = cost <= filter$budget))
+}
+
+filter_order <- function(plan, eps, delta) {
+  order <- .Call(ffi_rdp_epsilon, plan, delta)[["order"]]
+  list(order = order, budget = .Call(ffi_rdp_budget, order, eps, delta))
 }
 
 #' Calibrate an event
@@ -222,15 +227,22 @@ dp_calibrate <- function(family, eps, delta, range = c(1e-3, 1e6), accountant = 
   }
   tolerance <- check_number(tolerance, "tolerance", 0, 1)
   call <- sys.call()
-  excess <- function(x) {
+  eps_at <- function(x) {
     event <- family(x)
     check_event(event, call, "What `family` gives")
-    log(as.numeric(epsilon(dp_account(event, accountant), delta)) / eps)
+    as.numeric(epsilon(dp_account(event, accountant), delta))
   }
+  min_noise(eps_at, eps, range, tolerance, call)
+}
+
+# eps_at: function(number), the eps of an event with this noise.
+min_noise <- function(eps_at, eps, range, tolerance, call = sys.call(-1)) {
+  excess <- function(x) log(eps_at(x) / eps)
   at <- log(range)
   value <- c(excess(range[1]), excess(range[2]))
   if (!(value[2] <= 0)) {
-    abort("unreachable", "(eps, delta) is not reached in `range`, that is up to ", format(range[2]), ".")
+    abort("unreachable", "(eps, delta) is not reached in `range`, that is up to ", format(range[2]), ".",
+          call = call)
   }
   if (value[1] <= 0) return(range[1])
   # Bisects the logarithm far from the root and in every third iteration, and takes secant steps in between. The upper

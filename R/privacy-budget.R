@@ -88,20 +88,21 @@ dp_budget <- function(eps = NULL, delta = NULL, rho = NULL, mu = NULL, accountan
     if (is.null(delta)) abort("argument", "`eps` needs `delta`, for example 1 / n^2.", call = call)
     delta <- check_delta(delta, call)
     if (!is.null(plan) || accountant == "renyi") return(renyi_budget(eps, delta, accountant, plan, call))
-    capacity <- c(gdp = .Call(ffi_gdp_mu, eps, delta)^2 / 2, zcdp = .Call(ffi_zcdp_rho, eps, delta))
-  } else {
-    if (!is.null(delta)) abort("argument", "`delta` belongs to `eps`; a budget in `rho` or `mu` has none.", call = call)
-    if (accountant != "auto" || !is.null(plan)) {
-      abort("argument", "`accountant` and `plan` are choices only for `eps` and `delta`.", call = call)
-    }
-    if (given["rho"]) {
-      capacity <- c(gdp = 0, zcdp = check_number(rho, "rho", 0, call = call))
-    } else {
-      capacity <- c(gdp = check_number(mu, "mu", 0, call = call)^2 / 2, zcdp = 0)
-    }
+    return(new_budget(eps, delta, accountant))
   }
-  pointer <- .Call(ffi_ledger_create, capacity[["gdp"]], capacity[["zcdp"]], accountant)
-  structure(class = "dp_budget", list(pointer = pointer, eps = eps, delta = delta, rho = rho, mu = mu))
+  if (!is.null(delta)) abort("argument", "`delta` belongs to `eps`; a budget in `rho` or `mu` has none.", call = call)
+  if (accountant != "auto" || !is.null(plan)) {
+    abort("argument", "`accountant` and `plan` are choices only for `eps` and `delta`.", call = call)
+  }
+  gdp <- if (given["mu"]) check_number(mu, "mu", 0, call = call)^2 / 2 else 0
+  zcdp <- if (given["rho"]) check_number(rho, "rho", 0, call = call) else 0
+  pointer <- .Call(ffi_ledger_create, gdp, zcdp, accountant)
+  structure(class = "dp_budget", list(pointer = pointer, eps = NULL, delta = NULL, rho = rho, mu = mu))
+}
+
+new_budget <- function(eps, delta, accountant) {
+  pointer <- .Call(ffi_ledger_create, .Call(ffi_gdp_mu, eps, delta)^2 / 2, .Call(ffi_zcdp_rho, eps, delta), accountant)
+  structure(class = "dp_budget", list(pointer = pointer, eps = eps, delta = delta, rho = NULL, mu = NULL))
 }
 
 # The order depends on the public plan alone; a rule "some order still has budget" would not be valid (Chen & Lee).
@@ -112,14 +113,19 @@ renyi_budget <- function(eps, delta, accountant, plan, call) {
           "\"`.", call = call)
   }
   check_event(plan, call, "`plan`")
-  filter <- dp_filter_order(plan, eps, delta)
+  planned_budget(event_plan(plan), plan$neighbours, eps, delta, call)
+}
+
+# plan: of event_plan().
+planned_budget <- function(plan, neighbours, eps, delta, call) {
+  filter <- filter_order(plan, eps, delta)
   if (filter$budget <= 0) {
     abort("argument", "At the order of this plan, ", format(filter$order, digits = 4), ", (eps, delta) allows ",
           "nothing: the plan is far from the budget.", call = call)
   }
   structure(class = "dp_budget", list(
     pointer = .Call(ffi_ledger_create_renyi, filter$order, filter$budget / filter$order),
-    eps = eps, delta = delta, rho = NULL, mu = NULL, order = filter$order, neighbours = plan$neighbours
+    eps = eps, delta = delta, rho = NULL, mu = NULL, order = filter$order, neighbours = neighbours
   ))
 }
 
@@ -144,7 +150,7 @@ check_budget <- function(budget, arg = "budget", call = sys.call(-1)) {
 }
 
 budget_state <- function(budget) {
-  if (is_stored(budget)) stored_totals(budget) else .Call(ffi_ledger_state, budget$pointer)
+  if (inherits(budget, "dp_budget_store")) stored_totals(budget) else .Call(ffi_ledger_state, budget$pointer)
 }
 
 #' Charges to a budget
@@ -190,8 +196,9 @@ dp_ledger.default <- function(x) {
 }
 
 #' @export
-dp_ledger.dp_budget <- function(x) {
-  state <- budget_state(x)
+dp_ledger.dp_budget <- function(x) ledger_rows(budget_state(x))
+
+ledger_rows <- function(state) {
   gaussian <- state$mechanism == "gaussian" | (state$mechanism == "none" & state$accountant == "gdp")
   data.frame(
     what = state$what, mechanism = state$mechanism, rho = state$rho,

@@ -37,7 +37,8 @@ check_promise <- function(asked, call) {
 open_claim <- function(claim) claim_part(open_filter(told_delta(claim_delta(claim)), "auto"))
 
 claim_delta <- function(claim) {
-  add_entries(claim, delta = claim$asked$delta %||% claim$asked$budget$delta %||% default_delta(claim$n))
+  given <- claim$asked$delta
+  add_entries(claim, delta = if (is.null(given)) claim$asked$budget$delta %||% default_delta(claim$n) else given)
 }
 
 # With n <= 3, 1/n^2 would be no guarantee.
@@ -56,7 +57,7 @@ open_filter <- function(claim, wanted) {
   asked <- claim$asked
   if (owns_budget(claim)) {
     accountant <- if (wanted == "auto") "gdp" else wanted
-    own <- function() dp_budget(eps = asked$eps, delta = claim$delta, accountant = accountant)
+    own <- function() new_budget(asked$eps, claim$delta, accountant)
     return(add_entries(claim, budget = own_budget(claim, wanted, own)))
   }
   check_relation(asked$budget, claim$neighbours, claim$call)
@@ -96,7 +97,7 @@ own_budget <- function(claim, wanted, own) {
 
 # The entry `privacy` of a result.
 new_privacy <- function(claim) {
-  ledger <- dp_ledger(claim$budget)
+  ledger <- ledger_rows(budget_state(claim$budget))
   ledger <- ledger[seq_len(nrow(ledger)) > claim$before, ]
   rownames(ledger) <- NULL
   # The claim costs less than asked for if the shared budget had less left.

@@ -14,7 +14,7 @@ print.dp_sosp <- function(x, digits = 3, ...) {
 
 # All but those of columns that smooths add.
 listed_coefficients <- function(x) {
-  if (!has_smooths(x$design)) return(x$coefficients)
+  if (is.null(x$design$smooth)) return(x$coefficients)
   coefficients <- as.matrix(x$coefficients)
   coefficients <- coefficients[!rownames(coefficients) %in% x$design$smooth$added, , drop = FALSE]
   if (is.matrix(x$coefficients)) coefficients else coefficients[, 1]
@@ -145,7 +145,7 @@ heading <- function(x) {
 }
 
 may_have_intervals <- function(x) {
-  !has_smooths(x$design) && has_intervals(x$loss, x$penalty, by_residuals(x)) &&
+  is.null(x$design$smooth) && has_intervals(x$loss, x$penalty, by_residuals(x)) &&
     (!by_residuals(x) || columns_of(x) > 0L)
 }
 

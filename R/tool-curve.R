@@ -379,7 +379,7 @@ check_private <- function(curve) {
 
 check_gaussian <- function(method, call) {
   family <- method$family
-  wanted <- family$accountant(list(method = method, control = family$control(method)))
+  wanted <- family$accountant(list(method = method, control = method$default))
   if (!method$batch && is.null(method$open) && wanted == "auto") return(invisible())
   abort("argument", "The method \"", method$name, "\" needs a budget of its own: on private data `methods` must ",
         "make Gaussian releases on the full data.", call = call)

@@ -263,7 +263,7 @@ new_plan <- function(plan, want) {
   s <- plan_setting(plan)
   mu <- .Call(ffi_gdp_mu, s$asked$eps, s$delta)
   alpha <- plan_target(s)
-  residual <- takes_residuals(s$method)
+  residual <- s$method$residuals
   second <- if (!residual) target_resolve(sosp(alpha = alpha), loss_bounds(s$loss)[["third"]])
   plan$want <- if (!is.null(want)) c(want, n = smallest_n(plan, want), eps = smallest_eps(plan, want))
   structure(class = "dp_plan", c(plan[c("n", "eps")], list(

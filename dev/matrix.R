@@ -254,9 +254,9 @@ watch_budgets <- function() {
 
 # The plans of steps on batches depend on public numbers only and take most of the time.
 remember_plans <- function() {
-  original <- dpsosp:::batch_event
+  original <- dpsosp:::batch_plan
   known <- list()
-  utils::assignInNamespace("batch_event", function(batch, rho, eps, delta, neighbours) {
+  utils::assignInNamespace("batch_plan", function(batch, rho, eps, delta, neighbours) {
     key <- paste(deparse(list(batch, rho, eps, delta, neighbours), control = "digits17"), collapse = "")
     if (is.null(known[[key]])) known[[key]] <<- original(batch, rho, eps, delta, neighbours)
     known[[key]]

@@ -5,6 +5,8 @@
 #include <R.h>
 #include <R_ext/Utils.h>
 #include <Rmath.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 static SEXP progress_callback;
@@ -176,8 +178,11 @@ SEXP ffi_arithmetic_check(void) {
 
 /* ---- threads ---- */
 
+/* R is asked only where something limits them. */
 void glue_limit_threads(void) {
-  base_limit_threads(arg_int(namespace_call("max_threads", Rf_GetOption1(Rf_install("dpsosp.threads")))));
+  SEXP option = Rf_GetOption1(Rf_install("dpsosp.threads"));
+  int limited = option != R_NilValue || getenv("_R_CHECK_LIMIT_CORES_") != NULL;
+  base_limit_threads(limited ? arg_int(namespace_call("max_threads", option)) : INT_MAX);
 }
 
 /* ---- the host ---- */

@@ -52,7 +52,8 @@ test_that("with very many columns nothing asks for matrices", {
   expect_equal(fit_auto(matrix(0, 20, 9000), rep(c(-1, 1), 10), budget = budget, radius = 2)$method, "2opt-ls")
   method <- function(dim, geometry) {
     job <- list(asked = list(geometry = geometry, budget = budget), design = list(intercept = TRUE, columns = iris),
-                penalty = penalty_none(), inference = "none", loss = loss_logistic(), dim = dim)
+                penalty = penalty_none(), inference = "none", loss = loss_logistic(), dim = dim,
+                outputs = 1)
     dpsosp:::auto_method(job)
   }
   expect_identical(c(method(1000, "none"), method(1001, "none")), c("newton", "2opt-ls"))

@@ -43,7 +43,7 @@ test_that("columns of polynomials, splines, contrasts, dates and arithmetic are 
     got <- original(design, d)
     expect_setequal(colnames(got), colnames(expected))
     expect_equal(got[, colnames(expected)], expected, ignore_attr = TRUE)
-    expect_length(dpsosp:::design_private_names(design), 0)
+    expect_length(dpsosp:::design_counted_names(design), 0)
   }
 })
 
@@ -142,7 +142,7 @@ test_that("a range follows from those of its columns", {
                    design_matrix(design_template(spline, d), d))
   expect_error(design_template(spline, d, list("bs(a, knots = 0, Boundary.knots = c(-2, 3))1" = c(0, 1))),
                class = "dpsosp_error_argument")
-  private <- function(formula) dpsosp:::design_private_names(design_template(formula, d))
+  private <- function(formula) dpsosp:::design_counted_names(design_template(formula, d))
   expect_equal(private(y ~ a + I(a^2) + log(b)), c("a", "I(a^2)", "log(b)"))
   expect_equal(private(y ~ poly(a, 3, raw = TRUE) * b), c("poly(a, 3, raw = TRUE)1", "b"))
   found <- dpsosp:::design_fill_ranges(design_template(y ~ poly((a - 1) / 2, 2, raw = TRUE), d),

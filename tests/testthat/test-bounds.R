@@ -1,9 +1,11 @@
-test_that("private means unknown, declared bounds are kept", {
-  expect_equal(check_bounds("private", c("a", "b"), "f"),
-               matrix(NA_real_, 2, 2, dimnames = list(c("a", "b"), c("lower", "upper"))))
-  expect_equal(check_bounds(list(), "a", "f"), check_bounds("private", "a", "f"))
-  expect_equal(check_bounds(list(b = 1:2), c("a", "b"), "f"), cbind(lower = c(a = NA, b = 1), upper = c(NA, 2)))
-  expect_equal(dim(check_bounds("private", character(), character())), c(0L, 2L))
+test_that("each declared range has a row, with private ones there is none", {
+  expect_identical(check_bounds(list(), "a", "f"), dpsosp:::no_ranges)
+  expect_equal(check_bounds(list(b = 1:2), c("a", "b"), "f"), cbind(lower = c(b = 1), upper = 2))
+  d <- data.frame(y = gl(2, 3), a = 1:6, b = 1:6)
+  unknown <- matrix(NA_real_, 2, 2, dimnames = list(c("a", "b"), c("lower", "upper")))
+  expect_equal(dpsosp:::design_template(y ~ a + b, d)$ranges, unknown)
+  unknown["b", ] <- c(0, 9)
+  expect_equal(dpsosp:::design_template(y ~ a + b, d, list(b = c(0, 9)))$ranges, unknown)
 })
 
 test_that("bad bounds are errors that name the column", {

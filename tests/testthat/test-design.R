@@ -66,7 +66,7 @@ test_that("an indicator with the name of a numeric column takes another", {
     x <- design_matrix(design, d)
     expect_equal(x[, "fb"], c(-1, -0.5, 0, 1))
     expect_equal(x[, "fb.1"], c(0, 1, 1, 0))
-    expect_equal(design_private_names(design_template(formula, d)), "fb")
+    expect_equal(design_counted_names(design_template(formula, d)), "fb")
     expect_setequal(names(coef(quiet_fit(formula, d, eps = 1))), c("(Intercept)", "fb", "fb.1"))
   }
   names(d)[3] <- "log(y)"

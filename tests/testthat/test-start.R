@@ -36,7 +36,7 @@ test_that("the start is the log-odds of the share in the problem without columns
   start <- function(y) {
     job <- list(n = 800, dim = 4, rho = Inf, loss = loss_logistic(), method = dpsosp:::methods()$newton,
                 control = control_newton(), design = list(intercept = TRUE), budget = dp_budget(mu = 1),
-                neighbours = "replace-one", noise = "reproducible",
+                neighbours = "replace-one", noise = "reproducible", wishes = dpsosp:::start_coarse, outputs = 1,
                 responses = function(job) list(rows = matrix(0, 800, 0), y = y))
     dpsosp:::job_begin(job)$start
   }
