@@ -256,7 +256,7 @@ plan_coordinates <- function(s) {
 # in the step v = H^-1 g. Returns it with H, s_H, the variance without privacy, and the prior standard deviation of a
 # coefficient.
 one_step_variance <- function(s) {
-  at <- if (takes_residuals(s$method)) residual_releases(s) else newton_releases(s)
+  at <- if (s$method$residuals) residual_releases(s) else newton_releases(s)
   inverse <- inverse_of(at$hessian)
   seen <- noisy_inverse(at$hessian, at$hessian_sd)
   step <- at$path + at$sd^2 * seen(diag(s$dim))
@@ -385,7 +385,7 @@ plan_setting <- function(plan, n = plan$n, eps = plan$eps) {
     s <- plan_geometry(s)
     left <- left - geometry_share * s$rho
   }
-  if (takes_residuals(method)) left <- left - level_share(s) * s$rho
+  if (method$residuals) left <- left - level_share(s) * s$rho
   if (isTRUE(plan$later)) left <- s$rho / (1 - inference_path)
   add_entries(s, left = left, run_rho = left * if (plan$inference) inference_path else 1)
 }

@@ -118,8 +118,7 @@ dp_plan <- function(n, numeric = 0, levels = NULL, formula = NULL, schema = NULL
   check_dots(call)
   require_given()
   inference <- check_flag(inference, "inference", call)
-  refuse_classes(loss, call)
-  loss <- plan_losses[[check_choice(loss, names(plan_losses), "loss", call)]]()
+  loss <- plan_loss(loss, call)
   residual <- has_residuals(loss)
   if (residual) check_residual_plan(loss$name, method, want, curvature, call)
   level <- check_plan_level(level, loss, call)
@@ -145,10 +144,14 @@ dp_plan <- function(n, numeric = 0, levels = NULL, formula = NULL, schema = NULL
 plan_losses <- list(logistic = function() loss_logistic(), squared = function() loss_squared(c(-1, 1)),
                     huber = function() loss_huber(c(-1, 1)), poisson = function() loss_poisson())
 
-refuse_classes <- function(loss, call) {
-  if (!identical(loss, "multinomial")) return(invisible())
-  abort("argument", "There is no plan for several classes: their excess loss depends on which classes the columns ",
-        "tell apart. `dp_curve()` shows it for simulated data.", call = call)
+no_plans <- c(multinomial = paste(
+  "several classes: their excess loss depends on which classes the columns tell apart. `dp_curve()` shows it for",
+  "simulated data"
+))
+
+plan_loss <- function(loss, call) {
+  if (isTRUE(loss %in% names(no_plans))) abort("argument", "There is no plan for ", no_plans[[loss]], ".", call = call)
+  plan_losses[[check_choice(loss, names(plan_losses), "loss", call)]]()
 }
 
 # The mean count, whose square root is the standard deviation of a count: residuals are in units of this one.
