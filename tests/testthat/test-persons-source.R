@@ -198,7 +198,7 @@ test_that("no list of a person decides between a result and an error, or what is
     expect_s3_class(fit, "dp_sosp")
     list(said = grep("^[A-Z][^:]*: ", said, value = TRUE), ledger = dp_ledger(fit)$scale[1:3], n = fit$n)
   }
-  for (cache in long_values(c("none", "memory"), 1)) {
+  for (cache in long_values(c("none", "memory"))) {
     few <- see(0, cache = cache)
     expect_equal(see(1500, cache = cache), few, tolerance = 1e-12)
     expect_identical(few$n, 201L)
