@@ -15,8 +15,8 @@ tell_unresolved <- function(job, later = FALSE) {
   missed <- function(n = plan$n, eps = plan$eps) {
     resolve_least - 1e-9 - resolved_share(plan_setting(plan, n = n, eps = eps))
   }
-  eps <- smallest(function(eps) missed(eps = eps), 1e-3, 100)
-  n <- smallest(function(n) missed(n = n), 10, 1e12)
+  eps <- smallest(function(eps) missed(eps = eps), 1e-3, 100, 1e-3)
+  n <- smallest(function(n) missed(n = n), 10, 1e12, 1e-3)
   slopes <- plan$frame$dim - plan$frame$intercept
   inform("resolve", "By public numbers and typical columns, as in `dp_plan()`, this fit is expected to have ",
          "intervals for ", round(share * slopes), " of ", slopes, " coefficients, with n = ",
@@ -87,9 +87,10 @@ semicircle <- function(x) {
 
 # The first root of a function that decreases at first: the lower end if the function is negative there, NA if it is
 # positive at all powers of ten times it. (With very many records the bounds of rounding errors exceed the noise.)
-smallest <- function(f, lower, upper) {
+# tol: relative.
+smallest <- function(f, lower, upper, tol = 1e-6) {
   if (f(lower) <= 0) return(lower)
   end <- Find(function(x) f(x) <= 0, lower * 10^seq_len(round(log10(upper / lower))))
   if (is.null(end)) return(NA_real_)
-  exp(stats::uniroot(function(x) f(exp(x)), log(c(end / 10, end)), tol = 1e-6)$root)
+  exp(stats::uniroot(function(x) f(exp(x)), log(c(end / 10, end)), tol = tol)$root)
 }

@@ -42,7 +42,7 @@ expect_weighed_bounded <- function(connection, n) {
   levels <- list(f = c("u", "v", "w"), y = c("no", "yes"))
   source <- dp_source(connection, "people", levels = levels, push = TRUE)
   bounds <- c(frame_bounds, list(o = c(-2, 3)))
-  expect_bounded(source, list(dpsosp:::loss_logistic()), sizes = c(0, 1, 1e30), bounds = bounds, shift = 3,
+  expect_bounded(source, list(dpsosp:::loss_logistic()), sizes = long_values(c(0, 1, 1e30)), bounds = bounds, shift = 3,
                  formula = y ~ a + b + f + offset(o), weights = quote(w))
   expect_bounded(source, list(dpsosp:::loss_logistic(slope = 0.7)), sizes = 1, shift = 6,
                  bounds = c(frame_bounds, list("offset(o^2)" = c(-2, 3), "offset(1/o)" = c(0, 3))),

@@ -85,7 +85,7 @@ test_that("intervals cover where the gradient's noise counts, and where the Hess
 
 test_that("intervals of fits cover coefficients of the columns as they are", {
   truth <- c(-3, 0.15, 0.5)
-  inside <- vapply(1:60, function(seed) {
+  inside <- vapply(seq_len(long_size(60, 30)), function(seed) {
     set.seed(seed)
     d <- data.frame(a = runif(1000, 10, 30), b = runif(1000, -1, 1))
     d$y <- runif(1000) < stats::plogis(truth[1] + truth[2] * d$a + truth[3] * d$b)

@@ -41,7 +41,7 @@ test_that("a response less its offset, and e to the offset, are coded as in memo
 test_that("no record adds more than its bound, and no two differ by more than the sensitivity", {
   source <- loss_source(sqlite_connection(), hostile_losses())
   ids <- long_values(seq_len(source$n), 5)
-  for (case in cases) {
+  for (case in long_values(cases)) {
     expect_losses_bounded(loss_pair(source, case$formula, case$loss, list(weights = quote(w))), case$own[
       case$own %in% c("response", "weighted moments", "gradient", "clipped gradient")], case$words, ids)
   }
@@ -64,7 +64,7 @@ test_that("wrong arithmetic of a database changes no bound", {
     known
   })
   ids <- 17:40
-  for (case in cases[1:2]) {
+  for (case in long_values(cases[1:2])) {
     pair <- loss_pair(source, case$formula, case$loss)
     expect_losses_bounded(pair, character(), case$words, ids)
     hats <- record_sums(pair, pair$moved, loss_ask(pair, "residual counts", 1), ids)
@@ -145,7 +145,7 @@ test_that("the same holds for PostgreSQL, also in the server's log", {
   expect_gt(length(grep("^WITH .*SUM\\(", said)), 100)
 
   source <- loss_source(connection, hostile_losses())
-  for (case in cases) {
+  for (case in long_values(cases, 1)) {
     pair <- loss_pair(source, case$formula, case$loss, list(weights = quote(w)))
     expect_loss_sums(pair, case$own, case$words)
     pair <- loss_pair(source, case$formula, case$loss, list(weights = quote(w)))

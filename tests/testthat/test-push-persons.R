@@ -38,7 +38,7 @@ sums_of <- function(data, connection, most, formula = y ~ a + b + class) {
 test_that("sums do not depend on the order of the rows, also of persons with more records than are used", {
   connection <- sqlite_connection()
   d <- rbind(d, d[1:40, ])
-  for (most in c(1, 4, 1000)) {
+  for (most in long_values(c(1, 4, 1000), 2)) {
     sums <- lapply(list(d, d[rev(seq_len(nrow(d))), ], d[order(d$z), ]), sums_of, connection, most)
     expect_identical(sums[[2]], sums[[1]])
     expect_identical(sums[[3]], sums[[1]])
@@ -214,7 +214,7 @@ test_that("a search of more steps than a statement has room for takes several", 
   source <- person_table()
   fine <- list("2opt-ls" = control_opt(max_iterations = 2, b_g = 1e4, beta_g = 0.99),
                blgd = control_line_search("gaussian", attempts = 2, candidates = 950, ratio = 0.99))
-  for (method in names(fine)) {
+  for (method in long_values(names(fine), 1)) {
     fit <- function(data) {
       persons_fit(data, method = method, loss = if (method == "2opt-ls") "sigmoid", control = fine[[method]], eps = 50)
     }

@@ -8,7 +8,7 @@ test_that("PostgreSQL takes the sums of every fit, of columns of any type, in a 
   d <- frame_with_odd_values()
   expect_same_fits(push_pair(connection, d)$push, d)
   for (tilt in c(0, 0.2)) {
-    for (radius in list(NULL, 0.8)) {
+    for (radius in long_values(list(NULL, 0.8), 5 * tilt)) {
       pair <- moved_pair(connection, extreme_rows(), y ~ a + b + f, radius = radius, weighted = TRUE, tilt = tilt)
       expect_moved(pair)
       expect_moved_bounded(moved_pair(connection, extreme_rows(), y ~ a + b + f, radius = radius, weighted = TRUE,
@@ -24,7 +24,7 @@ test_that("PostgreSQL takes the sums of every fit, of columns of any type, in a 
   d$truth <- d$f == "u"
   pair <- push_pair(connection, d)
   bounds <- c(frame_bounds, list(whole = c(-3, 5)))
-  for (type in c("numeric", "int8", "float4", "int2")) {
+  for (type in long_values(c("numeric", "int8", "float4", "int2"))) {
     column <- if (type %in% c("int8", "int2")) "whole" else "a"
     DBI::dbExecute(connection, sprintf("ALTER TABLE people ALTER COLUMN %s TYPE %s", column, type))
     again <- function(push) {
@@ -61,7 +61,7 @@ test_that("PostgreSQL takes the sums of every fit, of columns of any type, in a 
   expect_weighed(connection)
   expect_weighed_bounded(connection, 16)
   expect_small_predictors(connection)
-  for (type in c("numeric", "float4", "int2")) {
+  for (type in long_values(c("numeric", "float4", "int2"), 2)) {
     DBI::dbExecute(connection, "DROP TABLE people")
     DBI::dbWriteTable(connection, "people", transform(weighed_frame(40), w = rep(c(1, NA, 0, 2), 10), o = 1:40))
     for (column in c("w", "o")) {
