@@ -324,7 +324,8 @@ again_formula <- function(fit, data, beside, call) {
     data <- again_source(fit, data, call)
     if (!is.null(data$push)) check_pushed(data$push, fit$design, fit$response, call)
     check_columns(fit, data$schema, call)
-    claim <- list(n = data$n, linked = isTRUE(data$shards$linked), once = data$once,
+    linked <- isTRUE(data$shards$linked)
+    claim <- list(n = data$n, linked = linked, database = linked || !is.null(data$push), once = data$once,
                   hold = source_hold(data, fit$design, fit$response),
                   records = function(claim) source_records(data, claim$design, claim$response, call))
     return(of_source_persons(claim, data))

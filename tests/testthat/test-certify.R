@@ -186,9 +186,9 @@ test_that("of persons it is what persons tell, not their records, by releases of
 
 test_that("sources of persons are certified as data frames are, also where a database computes the sums", {
   convex <- quiet_fit(X1 ~ X2 + X3, persons_of(2000), eps = 2, delta = 1e-6, loss = loss_huber(c(-1, 1)),
-                      bounds = ranges[-1], method = "newton", id = person)
+                      bounds = ranges[-1], method = "newton", id = person, records = 8)
   saddle <- quiet_fit(persons_formula, persons_of(2000), eps = 2, delta = 1e-6, loss = "sigmoid", method = "gd",
-                      bounds = ranges, radius = 1, id = person)
+                      bounds = ranges, radius = 1, id = person, records = 8)
   data <- rbind(persons_of(300), cbind(records(5), person = NA))
   data$X2[c(3, 9)] <- NA
   connection <- sqlite_connection()
@@ -207,6 +207,24 @@ test_that("sources of persons are certified as data frames are, also where a dat
     expect_identical(see(sources$again), memory)
     expect_equal(see(sources$pushed), memory, tolerance = 1e-4)
   }
+})
+
+test_that("bounds allow for what a database cuts from matrices of persons with many records", {
+  fit <- quiet_fit(persons_formula, persons_of(2000), eps = 2, delta = 1e-6, loss = "sigmoid", method = "gd",
+                   bounds = ranges, radius = 1, id = person, records = 300)
+  data <- persons_of(60, copies = 300)
+  connection <- sqlite_connection()
+  DBI::dbWriteTable(connection, "d", data)
+  see <- function(data) {
+    set.seed(4)
+    x <- dp_certify(fit, data, eps = 1e6, delta = 1e-6, noise = "reproducible")
+    list(upper = x$gradient[["upper"]], lower = x$eigenvalue[["lower"]])
+  }
+  memory <- see(data)
+  pushed <- see(dp_source(connection, "d", push = TRUE, id = "person"))
+  expect_gte(pushed$upper, memory$upper)
+  expect_lte(pushed$lower, memory$lower)
+  expect_equal(pushed, memory, tolerance = 5e-3)
 })
 
 test_that("wrong arguments are errors that name them", {
