@@ -60,7 +60,7 @@ test_that("a response outside its coding is a null record in memory, in a matrix
     oracle = function(d) gradient(as.matrix(d[1:2]), d$y),
     "oracle of a source" = function(d) gradient(dp_source(in_chunks(d, 9)), "y")
   )
-  for (coded in list(p$y, (p$y + 1) / 2, as.integer(p$y))) {
+  for (coded in long_values(list(p$y, (p$y + 1) / 2, as.integer(p$y)))) {
     with_response <- function(at, value) data.frame(p$x, y = replace(coded, at, value))
     for (name in names(ways)) {
       for (at in c(1, 30)) {

@@ -8,7 +8,7 @@ test_that("fits of shards are those in memory, with the same ledger, however the
   for (parts in c(1, 3)) {
     shards <- dp_shards(frame_shards(n, parts), c("one", "two"))
     expect_equal(shards$n, n)
-    for (method in c("newton", "2opt-ls", "tr", "newton-ridge", "agd", "objpert")) {
+    for (method in long_values(c("newton", "2opt-ls", "tr", "newton-ridge", "agd", "objpert"), parts)) {
       budget <- if (method == "agd") list(rho = 1) else if (method != "objpert") list(eps = 100, delta = 1e-6)
       fits <- lapply(list(shards, d), function(data) {
         if (is.null(budget)) {

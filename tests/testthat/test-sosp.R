@@ -265,15 +265,16 @@ test_that("the bound on one gradient covers as often as it says, not more", {
   p <- problem_matrix(300, 4)
   truth <- sqrt(sum(exact_gradient(unit_rows(p$x, 2), p$y, numeric(5))^2))
   set.seed(20)
-  fits <- replicate(600, simplify = FALSE, quiet_fit(
+  times <- long_size(600, 200)
+  fits <- replicate(times, simplify = FALSE, quiet_fit(
     p$x, p$y, eps = 10, delta = 1e-6, radius = 2, method = "opt", noise = "reproducible", target = sosp(1e-6, 1),
     start = numeric(5), control = control_opt(max_iterations = 1, confidence = 0.8)
   ))
   expect_true(all(vapply(fits, function(fit) nrow(fit$trace), 0L) == 1L))
   covered <- sum(vapply(fits, function(fit) truth <= fit$certificate$gradient[["upper"]], NA))
   first <- 1 - 0.2 * 6 / pi^2 # the error probability spent on the first look at a point; later looks were possible
-  expect_gte(covered, qbinom(1e-4, 600, first))
-  expect_lte(covered, qbinom(1e-4, 600, first, lower.tail = FALSE))
+  expect_gte(covered, qbinom(1e-4, times, first))
+  expect_lte(covered, qbinom(1e-4, times, first, lower.tail = FALSE))
 })
 
 test_that("certificates of whole runs hold with their confidence", {
