@@ -3,16 +3,15 @@
 # failed", summed over the stages; the exit code is zero if nothing failed. Logs are in build/log/.
 #   dev/test.sh [--ci | --long]
 # Without these it is the short form: tests that take long are shorter (DPSOSP_LONG, in tests/testthat/helper-long.R,
-# dev/matrix.R and dev/lint.R), C tests have their full size for the rooms that privacy rests on alone and a quick one
-# for all others, and the package's examples stand for R CMD check and the vignettes; no static analysis, no sanitizer,
-# no valgrind, no gctorture and no R whose memory fails. With --ci the sanitizers run the R tests that reach most of the
-# glue, valgrind all C tests but the accountants', which are arithmetic, and R CMD check neither runs the tests nor
-# builds the vignettes, as other stages do.
+# dev/matrix.R and dev/lint.R), so are C tests (CTEST_QUICK), and the package's examples stand for R CMD check and the
+# vignettes; no static analysis, no sanitizer, no valgrind, no gctorture and no R whose memory fails. With --ci the
+# sanitizers run the R tests that reach most of the glue, valgrind all C tests but the accountants', which are
+# arithmetic, and R CMD check neither runs the tests nor builds the vignettes, as other stages do.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 . dev/env.sh
 
-long=1 check_options=() full_size=() sanitized=() accountants=acct
+long=1 first=() check_options=() sanitized=() accountants=acct
 case ${1:-} in
   --long) ;;
   --ci)
@@ -20,14 +19,16 @@ case ${1:-} in
     sanitized=('^(batch|budget|counts-level|fit|huber|leak|multinomial|network|oracle|records|rows|source.*|spider)$')
     accountants=
     ;;
-  *) long='' full_size=(TEST_ROOMS="base mech acct barrier") ;;
+  *) long='' first=('^[^p]') ;;
 esac
-if [ -n "$long" ]; then export DPSOSP_LONG=1; else unset DPSOSP_LONG; fi
+unset DPSOSP_LONG CTEST_QUICK
+if [ -n "$long" ]; then export DPSOSP_LONG=1; else export CTEST_QUICK=1; fi
 ctest=(make --no-print-directory -C dev/ctest)
 mkdir -p build/log
 rm -f build/log/*
 
-# Two lanes run in parallel, as most stages use one processor. The second begins with what needs no installed package.
+# Two lanes run in parallel, as most stages use one processor. The second begins with what needs no installed package,
+# and in the short form ends with the R tests of files that begin with p.
 main() {
   stage setup dev/setup.sh
   install &
@@ -43,7 +44,7 @@ main() {
 install() { stage install env INSTALL=only dev/build.sh; }
 
 first_lane() {
-  stage rtests Rscript dev/rtests.R build/lib
+  stage rtests Rscript dev/rtests.R build/lib "${first[@]}"
   if_long gctorture Rscript dev/gctorture.R build/lib
   if_long rtests-asan dev/asan.sh "${sanitized[@]}"
 }
@@ -61,13 +62,18 @@ second_lane() {
   if_long analyze dev/analyze.sh
   stage fast-math dev/fast-math.sh
   if_long inject dev/inject.sh
-  stage ctest "${ctest[@]}" plain "${full_size[@]}"
+  stage ctest "${ctest[@]}" plain
   if_long ctest-asan "${ctest[@]}" asan
   tail --pid="$installed" -f /dev/null # waits for the package
-  if [ -n "$long" ]; then build_and_check; else stage examples Rscript dev/examples.R build/lib; fi
+  if [ -n "$long" ]; then build_and_check; else examples_and_tests; fi
   stage matrix Rscript dev/matrix.R build/lib
   if_long ctest-valgrind-runs "${ctest[@]}" valgrind TEST_ROOMS="mech barrier method"
   if_long ctest-valgrind-rest "${ctest[@]}" valgrind TEST_ROOMS="base features la data loss model engine $accountants"
+}
+
+examples_and_tests() {
+  stage examples Rscript dev/examples.R build/lib
+  stage rtests-p Rscript dev/rtests.R build/lib '^p'
 }
 
 build_and_check() {
