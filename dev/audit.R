@@ -90,10 +90,7 @@ audit_fresh <- function() {
                                     control = control_spider(certificate_share = 0.9)))
     fit$certificate$gradient[["estimate"]]
   }
-  repeat_audit("`spider`, fresh records", "at most eps", runs[["minimiser"]], function() {
-    dp_audit(release, list(NA, 1), eps, delta, runs = runs[["minimiser"]], tradeoff = "gdp", conf = conf,
-             progress = FALSE)
-  }, function(a) !a$exceeds)
+  repeat_pair("`spider`, fresh records", "at most eps", release, list(NA, 1))
 }
 
 # A record that contradicts the others, so that its derivative is near the Lipschitz constant, against a null record.
@@ -103,10 +100,7 @@ audit_minimiser <- function() {
                    intercept = FALSE, neighbours = "zero-out", progress = FALSE)
     coef(fit)[[1]]
   }
-  repeat_audit("one perturbed minimiser", "at most eps", runs[["minimiser"]], function() {
-    dp_audit(release, list(NA, 1), eps, delta, runs = runs[["minimiser"]], tradeoff = "gdp", conf = conf,
-             progress = FALSE)
-  }, function(a) !a$exceeds)
+  repeat_pair("one perturbed minimiser", "at most eps", release, list(NA, 1))
 }
 
 # A person with 20 records against one with a single record that contradicts them. Slopes of the loss are one near zero,
@@ -122,10 +116,8 @@ audit_persons <- function() {
     coef(fit)[[1]]
   }
   what <- "`outpert`, a person with 1 record or with 20"
-  repeat_audit(what, "at most eps, all above 0.1 eps", runs[["minimiser"]], function() {
-    dp_audit(release, list(1, 20), eps, delta, runs = runs[["minimiser"]], tradeoff = "gdp", conf = conf,
-             progress = FALSE)
-  }, function(a) !a$exceeds && a$bound > 0.1 * eps)
+  repeat_pair(what, "at most eps, all above 0.1 eps", release, list(1, 20),
+              kept = function(a) !a$exceeds && a$bound > 0.1 * eps)
 }
 
 # The masses that give smooths their knots, of a record on either side of a break. Half of the others are in each cell.
@@ -139,10 +131,8 @@ audit_masses <- function() {
                                      known = range)
     -diff(attr(found, "cells")$x$mass[1:2])
   }
-  repeat_audit("masses of a smooth, at a break", "at most eps, and above 0.2 eps", runs[["gradient"]], function() {
-    dp_audit(release, list(1 - 1e-12, 1), eps, delta, runs = runs[["gradient"]], tradeoff = "gdp", conf = conf,
-             progress = FALSE)
-  }, function(a) !a$exceeds && a$bound > 0.2 * eps)
+  repeat_pair("masses of a smooth, at a break", "at most eps, and above 0.2 eps", release, list(1 - 1e-12, 1),
+              runs[["gradient"]], kept = function(a) !a$exceeds && a$bound > 0.2 * eps)
 }
 
 # A record's contribution to the gradient, the Hessian and the gradient products for intervals, compared with their
@@ -159,10 +149,7 @@ audit_intervals <- function() {
     change <- c(-slope, slope * (1 - slope), slope^2)
     sum(change * unlist(answers) / vapply(answers, attr, 0, "sd")^2)
   }
-  repeat_audit("what intervals rest on", "at most eps", runs[["minimiser"]], function() {
-    dp_audit(release, list(NA, 1), eps, delta, runs = runs[["minimiser"]], tradeoff = "gdp", conf = conf,
-             progress = FALSE)
-  }, function(a) !a$exceeds)
+  repeat_pair("what intervals rest on", "at most eps", release, list(NA, 1))
 }
 
 # The same in the coordinates of a geometry, where the record's row is eight times as long as the length from which on
@@ -182,10 +169,7 @@ audit_damped <- function() {
     change <- c(-weight * slope * row, weight * slope * (1 - slope) * row^2, (weight * slope * row)^2)
     sum(change * unlist(answers) / vapply(answers, attr, 0, "sd")^2)
   }
-  repeat_audit("what intervals in a geometry rest on", "at most eps", runs[["minimiser"]], function() {
-    dp_audit(release, list(NA, 1), eps, delta, runs = runs[["minimiser"]], tradeoff = "gdp", conf = conf,
-             progress = FALSE)
-  }, function(a) !a$exceeds)
+  repeat_pair("what intervals in a geometry rest on", "at most eps", release, list(NA, 1))
 }
 
 # The same of a fit by squared error, whose record has a large residual.
@@ -205,10 +189,7 @@ audit_residuals <- function() {
     answers <- released[c("gradient", "hessian", "products")]
     sum(change * unlist(answers) / rep(vapply(answers, attr, 0, "sd")^2, lengths(answers)))
   }
-  repeat_audit("what intervals of residuals rest on", "at most eps", runs[["minimiser"]], function() {
-    dp_audit(release, list(NA, 1), eps, delta, runs = runs[["minimiser"]], tradeoff = "gdp", conf = conf,
-             progress = FALSE)
-  }, function(a) !a$exceeds)
+  repeat_pair("what intervals of residuals rest on", "at most eps", release, list(NA, 1))
 }
 
 # Three classes: a record with a large effect, against a null record; all others are null. The record moves each step of
@@ -220,10 +201,7 @@ audit_classes <- function(method, ...) {
     fit <- suppressWarnings(dp_sosp(x, y, eps, delta, method, neighbours = "zero-out", progress = FALSE, ...))
     coef(fit)[[1]]
   }
-  repeat_audit(paste0("`", method, "`, multinomial loss"), "at most eps", runs[["minimiser"]], function() {
-    dp_audit(release, list(NA, "a"), eps, delta, runs = runs[["minimiser"]], tradeoff = "gdp", conf = conf,
-             progress = FALSE)
-  }, function(a) !a$exceeds)
+  repeat_pair(paste0("`", method, "`, multinomial loss"), "at most eps", release, list(NA, "a"))
 }
 
 # The largest response against the smallest, which all others have. It moves the level, with which a fit begins, every
@@ -236,10 +214,7 @@ audit_levels <- function(what, loss, ends) {
                                     control = control_newton_ridge(iterations = 4)))
     sum(coef(fit)) + fit$level$start
   }
-  repeat_audit(paste0("`newton-ridge`, ", what), "at most eps", runs[["minimiser"]], function() {
-    dp_audit(release, as.list(ends), eps, delta, runs = runs[["minimiser"]], tradeoff = "gdp", conf = conf,
-             progress = FALSE)
-  }, function(a) !a$exceeds)
+  repeat_pair(paste0("`newton-ridge`, ", what), "at most eps", release, as.list(ends))
 }
 
 # The same gradient where a database computes the sum: two tables that differ in one record, all others null.
@@ -263,10 +238,7 @@ audit_pushed <- function(what, loss, geometry = NULL) {
     if (!is.null(geometry)) dpsosp:::move_oracle(oracle, geometry)
     as.vector(dp_gradient(oracle, 0, mu = mu))
   }
-  repeat_audit(what, "at most eps, all above 0.1 eps", runs[["minimiser"]], function() {
-    dp_audit(release, as.list(labels), eps, delta, runs = runs[["minimiser"]], tradeoff = "gdp", conf = conf,
-             progress = FALSE)
-  }, function(a) !a$exceeds, least = 0.1 * eps)
+  repeat_pair(what, "at most eps, all above 0.1 eps", release, as.list(labels), least = 0.1 * eps)
 }
 
 # Does one record's missing value change other rows? At this eps the slope of the other records jumps with the last bit
@@ -283,10 +255,7 @@ audit_own_row <- function() {
     ), "dpsosp_warning")
     fit$trace$estimate[fit$trace$query == "gradient"][1]
   }
-  repeat_audit("rows beside a missing value, splines", "at most eps", runs[["own_row"]], function() {
-    dp_audit(release, list(NA, 5), eps, delta, runs = runs[["own_row"]], tradeoff = "gdp", conf = conf,
-             progress = FALSE)
-  }, function(a) !a$exceeds)
+  repeat_pair("rows beside a missing value, splines", "at most eps", release, list(NA, 5), runs[["own_row"]])
 }
 
 # The whole budget for the gradient of the sigmoid loss at zero, with a record and with its opposite, the others null:
@@ -299,10 +268,7 @@ audit_gradient <- function(what, neighbours, expected) {
     as.vector(dp_gradient(oracle, 0, mu = mu))
   }
   wanted <- if (neighbours == "zero-out") "above eps" else "above 0.3 eps, at most eps"
-  repeat_audit(what, wanted, runs[["gradient"]], function() {
-    dp_audit(release, list(-1, 1), eps, delta, runs = runs[["gradient"]], tradeoff = "gdp", conf = conf,
-             progress = FALSE)
-  }, expected)
+  repeat_pair(what, wanted, release, list(-1, 1), runs[["gradient"]], kept = expected)
 }
 
 # Held-out records that are all null but one, whose prediction is certain and either right or wrong.
@@ -316,10 +282,7 @@ audit_evaluation <- function(what, metrics, statistic) {
   release <- function(label) {
     statistic(dp_evaluate(fit, x, eps, delta, y = c(label, rep(NA, n - 1)), metrics = metrics))
   }
-  repeat_audit(what, "at most eps, all above 0.1 eps", runs[["evaluation"]], function() {
-    dp_audit(release, list(-1, 1), eps, delta, runs = runs[["evaluation"]], tradeoff = "gdp", conf = conf,
-             progress = FALSE)
-  }, function(a) !a$exceeds, least = 0.1 * eps)
+  repeat_pair(what, "at most eps, all above 0.1 eps", release, list(-1, 1), runs[["evaluation"]], least = 0.1 * eps)
 }
 
 # Sums the three means with equal weights.
@@ -351,6 +314,13 @@ audit_tune <- function(strategy) {
     dp_audit(function(label) release(label) + stats::runif(1) / 2, list(FALSE, TRUE), eps, delta, runs = runs[["tune"]],
              conf = conf, progress = FALSE)
   }, function(a) !a$exceeds)
+}
+
+# release: a function of either element of a pair; its number is that of a Gaussian mechanism.
+repeat_pair <- function(what, wanted, release, pair, times = runs[["minimiser"]], kept = function(a) !a$exceeds, ...) {
+  repeat_audit(what, wanted, times, function() {
+    dp_audit(release, pair, eps, delta, runs = times, tradeoff = "gdp", conf = conf, progress = FALSE)
+  }, kept, ...)
 }
 
 # least: the value that the pooled bound must exceed.
