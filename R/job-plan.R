@@ -257,11 +257,10 @@ plan_coordinates <- function(s) {
 # coefficient.
 one_step_variance <- function(s) {
   at <- if (s$method$residuals) residual_releases(s) else newton_releases(s)
-  inverse <- inverse_of(at$hessian)
   seen <- noisy_inverse(at$hessian, at$hessian_sd)
   step <- at$path + at$sd^2 * seen(diag(s$dim))
   noise <- diag(at$sd^2, s$dim) + at$hessian_sd^2 / 2 * (diag(sum(diag(step)), s$dim) + step)
-  list(hessian = at$hessian, hessian_sd = at$hessian_sd, exact = inverse / s$n, prior = at$prior,
+  list(hessian = at$hessian, hessian_sd = at$hessian_sd, exact = at$inverse / s$n, prior = at$prior,
        variance = seen(at$hessian / s$n + noise))
 }
 
@@ -297,7 +296,7 @@ newton_releases <- function(s) {
   nu <- planned_sd(s, "gradient", s$left, at$oracle)
   hessian <- s$curvature * at$second
   inverse <- inverse_of(hessian)
-  list(hessian = hessian, sd = nu / sqrt(share[["gradient"]]),
+  list(hessian = hessian, inverse = inverse, sd = nu / sqrt(share[["gradient"]]),
        path = (if (is.null(s$geometry)) 2 else 1) / 0.2 * nu^2 * inverse %*% inverse,
        hessian_sd = planned_sd(s, "hessian", s$left * share[["hessian"]], at$oracle), prior = step_prior * at$unit)
 }
@@ -310,7 +309,8 @@ residual_releases <- function(s) {
   slopes <- run$vectors %*% ((run$held + run$kept^2 * run$noise / run$value^2) * t(run$vectors))
   explained <- 2 * constant_excess(s)
   spread <- if (is_count(s)) sqrt(explained) * s$event else 0
-  list(hessian = geometry_second(s$frame, s$geometry),
+  hessian <- geometry_second(s$frame, s$geometry)
+  list(hessian = hessian, inverse = inverse_of(hessian),
        sd = planned_sd(s, "residual gradient", rho[["gradient"]], clip = planned_clip(s, spread, rho[["counts"]])),
        path = if (s$frame$intercept) bordered(run$noise / s$geometry$constant^4, slopes) else slopes,
        hessian_sd = planned_sd(s, "residual hessian", rho[["hessian"]], clip = exp(inference_reach * spread)),
