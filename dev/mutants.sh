@@ -4,34 +4,49 @@
 #   dev/mutants.sh [pattern]     only mutants whose text matches
 #   dev/mutants.sh --apply       do all scripts still change their files, and are there the tests? Nothing is built
 # Prints "mutant | caught by"; ends with "N passed, N failed". A mutant fails when no test fails, when its sed script
-# leaves one of its files as it is, or when it does not compile.
+# leaves one of its files as it is, or when it does not compile. There is a worker for each processor, with a copy of
+# its own. Tests run in their short form, and in full only on what survives it.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 . dev/env.sh
-export DPSOSP_LONG=1 # a mistake may show at any value
 root=$PWD
 apply=
 if [ "${1:-}" = --apply ]; then apply=1; shift; fi
 pattern=${1:-.}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-ctest=$work/build/plain/ctest
+copies=$(mktemp -d)
+trap 'rm -rf "$copies"' EXIT
+workers=$(nproc)
 passed=0
 failed=0
 
 main() {
   if [ -n "$apply" ]; then all_apply; return; fi
+  local worker
+  use_copy 0
   mkdir -p "$work/dev" "$work/lib"
   cp -r DESCRIPTION LICENSE NAMESPACE R data src "$work"
   find "$work/src" -name '*.o' -delete
   cp -r dev/ctest "$work/dev/ctest"
   check_unchanged || exit 2
+  for ((worker = 1; worker < workers; worker++)); do cp -a "$work" "$copies/$worker"; done
   printf '%-58s | caught by\n' mutant
-  while read -r name && read -r files && read -r script && read -r tests; do
-    if grep -qE "$pattern" <<< "$name"; then try "$name" "$files" "$script" "$tests"; fi
-  done < <(lines)
-  echo "$passed passed, $failed failed"
+  for ((worker = 0; worker < workers; worker++)); do share "$worker" > >(tee "$copies/$worker.out") & done
+  wait
+  failed=$(cat "$copies"/*.out | grep -c '| FAILED: ')
+  echo "$(($(cat "$copies"/*.out | wc -l) - failed)) passed, $failed failed"
   [ "$failed" -eq 0 ]
+}
+
+use_copy() { work=$copies/$1 ctest=$copies/$1/build/plain/ctest; }
+
+# The mutants of one worker: neighbours in the list often change the same file.
+share() {
+  local place=0
+  use_copy "$1"
+  while read -r name && read -r files && read -r script && read -r tests; do
+    grep -qE "$pattern" <<< "$name" || continue
+    if [ $((place++ / 8 % workers)) -eq "$1" ]; then try "$name" "$files" "$script" "$tests"; fi
+  done < <(lines)
 }
 
 all_apply() {
@@ -83,7 +98,8 @@ build() {
   fi
 }
 
-# A test that fails without a mutant would catch everything, and so would a test that does not exist.
+# A test that fails without a mutant would catch everything, and so would a test that does not exist. In full they are
+# checked by make test-long.
 check_unchanged() {
   local tests test
   tests=$(selected_tests)
@@ -94,7 +110,7 @@ check_unchanged() {
       R:*) [ -f "tests/testthat/test-${test#R:}.R" ] || { echo "mutants: no test $test"; return 1; } ;;
       *) grep -qx "ENTRY($test)" "$work/build/entries.h" || { echo "mutants: no test $test"; return 1; } ;;
     esac
-    run "$test" && continue
+    run short "$test" && continue
     echo "mutants: $test fails without any mutant:"
     tail -n 40 "$work/log"
     return 1
@@ -122,32 +138,36 @@ try() {
     fi
   fi
   for file in $files; do file=$(path "$file") && cp "$root/$file" "$work/$file"; done
-  case $verdict in FAILED*) failed=$((failed + 1)) ;; *) passed=$((passed + 1)) ;; esac
   printf '%-58s | %s\n' "$name" "$verdict"
 }
 
-# Processor time is limited, so a busy machine has no effect. An exit code above 128 is a signal of the limit.
+# run form test: processor time is limited, so a busy machine has no effect. An exit code above 128 is a signal of the
+# limit.
 run() {
-  case $1 in
+  local -x DPSOSP_LONG=1 CTEST_QUICK=
+  if [ "$1" = short ]; then DPSOSP_LONG='' CTEST_QUICK=1; fi
+  case $2 in
     gctorture) (ulimit -t 120; Rscript dev/gctorture.R "$work/lib") > "$work/log" 2>&1 ;;
-    R:*) (ulimit -t 300; Rscript dev/rtests.R "$work/lib" "^${1#R:}\$") > "$work/log" 2>&1 ;;
-    *) (ulimit -t 60; "$ctest" "$1") > "$work/log" 2>&1 ;;
+    R:*) (ulimit -t 300; Rscript dev/rtests.R "$work/lib" "^${2#R:}\$" first) > "$work/log" 2>&1 ;;
+    *) (ulimit -t 60; "$ctest" "$2") > "$work/log" 2>&1 ;;
   esac
 }
 
 # The first test that fails, and its first check that fails.
 caught_by() {
-  local test code
-  for test in $1; do
-    run "$test"
-    code=$?
-    if [ "$code" -eq 137 ] || [ "$code" -eq 152 ]; then
-      echo "FAILED: no end of $test"
-      return
-    elif [ "$code" -ne 0 ]; then
-      echo "$test: $(first_failure | cut -c 1-100 | grep . || echo "exit code $code")"
-      return
-    fi
+  local form test code
+  for form in short full; do
+    for test in $1; do
+      run "$form" "$test"
+      code=$?
+      if [ "$code" -eq 137 ] || [ "$code" -eq 152 ]; then
+        echo "FAILED: no end of $test"
+        return
+      elif [ "$code" -ne 0 ]; then
+        echo "$test: $(first_failure | cut -c 1-100 | grep . || echo "exit code $code")"
+        return
+      fi
+    done
   done
   echo 'FAILED: survives'
 }

@@ -1,6 +1,6 @@
 # Runs the package's tests with the installed package, outside R CMD check, so that the tests on shared data run too.
-#   Rscript dev/rtests.R LIBRARY [FILTER]
-# Ends with "N passed, N failed", counted in expectations.
+#   Rscript dev/rtests.R LIBRARY [FILTER [first]]
+# Ends with "N passed, N failed", counted in expectations; with "first", at the first that fails.
 
 args <- commandArgs(TRUE)
 .libPaths(c(normalizePath(args[1]), .libPaths()))
@@ -17,9 +17,18 @@ file.copy("tests/testthat", dirname(folder), recursive = TRUE)
 
 library(testthat)
 library(dpsosp)
+# Ends the process with the first expectation that fails.
+first_failure <- R6::R6Class(
+  inherit = CheckReporter,
+  public = list(add_result = function(context, test, result) {
+    if (!inherits(result, c("expectation_failure", "expectation_error"))) return()
+    cat("── Failure (", test, ") ──\n", conditionMessage(result), "\n", sep = "")
+    quit(status = 1)
+  })
+)
 results <- test_dir(
   folder, filter = filter, package = "dpsosp", load_package = "installed",
-  reporter = check_reporter(), stop_on_failure = FALSE
+  reporter = if ("first" %in% args[-(1:2)]) first_failure$new() else check_reporter(), stop_on_failure = FALSE
 )
 
 expectations <- unlist(lapply(results, `[[`, "results"), recursive = FALSE)
