@@ -1,5 +1,4 @@
 # Style of R code (lintr, by .lintr) and spelling of help pages, vignettes and README (spelling, with inst/WORDLIST).
-# Tests are code, too, where DPSOSP_LONG is 1.
 #   Rscript dev/lint.R [--words]
 # --words writes the words that are not known into inst/WORDLIST instead: read them before you commit.
 # Ends with "N passed, N failed", counted in files and in unknown words.
@@ -14,8 +13,7 @@ if (words) {
   quit("no")
 }
 
-folders <- c("R", if (Sys.getenv("DPSOSP_LONG") == "1") "tests/testthat")
-files <- list.files(folders, "[.]R$", full.names = TRUE)
+files <- list.files(c("R", "tests/testthat"), "[.]R$", full.names = TRUE)
 bad <- Filter(function(file) {
   found <- lintr::lint(file)
   if (length(found) > 0) print(found)

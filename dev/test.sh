@@ -2,9 +2,9 @@
 # Runs all checks, stage by stage in two lanes; after a failed stage the others still run. The last line is "N passed, N
 # failed", summed over the stages; the exit code is zero if nothing failed. Logs are in build/log/.
 #   dev/test.sh [--ci | --long]
-# Without these it is the short form: tests that take long are shorter (DPSOSP_LONG, in tests/testthat/helper-long.R,
-# dev/matrix.R and dev/lint.R), so are C tests (CTEST_QUICK), and the package's examples stand for R CMD check and the
-# vignettes; no static analysis, no sanitizer, no valgrind, no gctorture and no R whose memory fails. With --ci the
+# Without these it is the short form: tests that take long are shorter (DPSOSP_LONG, in tests/testthat/helper-long.R and
+# dev/matrix.R), so are C tests (CTEST_QUICK), and the package's examples stand for R CMD check and the vignettes; no
+# style, no static analysis, no sanitizer, no valgrind, no gctorture and no R whose memory fails. With --ci the
 # sanitizers run the R tests that reach most of the glue, valgrind all C tests but the accountants', which are
 # arithmetic, and R CMD check neither runs the tests nor builds the vignettes, as other stages do.
 set -uo pipefail
@@ -53,12 +53,12 @@ second_lane() {
   stage lines dev/lines.sh
   stage labels dev/labels.sh
   stage docs dev/docs.sh --check
-  stage lint Rscript dev/lint.R
+  if_long lint Rscript dev/lint.R
   stage layers Rscript dev/layers.R
   stage srr Rscript dev/srr.R
   stage mutants-apply dev/mutants.sh --apply
   stage rooms dev/rooms.sh
-  stage rooms-selftest dev/rooms-selftest.sh
+  if_long rooms-selftest dev/rooms-selftest.sh
   if_long analyze dev/analyze.sh
   stage fast-math dev/fast-math.sh
   if_long inject dev/inject.sh

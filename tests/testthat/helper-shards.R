@@ -1,6 +1,8 @@
 # Workers on this machine, and shards for them.
 
-# One daemon for each name; url, launch: how mirai starts them.
+# One daemon for each name; url: how it is reached. Those of the same machine serve later tests, too, unless they were
+# changed.
+changed_workers <- new.env()
 shard_workers <- function(names, url = NULL, frame = parent.frame()) {
   testthat::skip_if_not_installed("mirai")
   testthat::skip_on_cran()
@@ -9,13 +11,18 @@ shard_workers <- function(names, url = NULL, frame = parent.frame()) {
   exit <- if (Sys.getenv("R_COVR") == "") TRUE else NA
   for (name in names) {
     if (is.null(url)) {
+      if (mirai::status(.compute = name)$connections == 1) next
       mirai::daemons(1, .compute = name, autoexit = exit)
+      withr::defer(mirai::daemons(0, .compute = name), testthat::teardown_env())
     } else {
       mirai::daemons(url = url(), .compute = name)
       mirai::launch_local(1, .compute = name, autoexit = exit)
     }
   }
-  withr::defer(for (name in names) mirai::daemons(0, .compute = name), frame)
+  withr::defer(for (name in if (is.null(url)) intersect(names, ls(changed_workers)) else names) {
+    mirai::daemons(0, .compute = name)
+    suppressWarnings(rm(list = name, envir = changed_workers))
+  }, frame)
   # A launched daemon needs time to connect.
   for (name in names) mirai::call_mirai(mirai::mirai(1, .compute = name))
 }
@@ -41,6 +48,7 @@ shard_fit <- function(data, ..., method = "gd", budget = dp_budget(eps = 1, delt
 
 # From its k-th sum on, the worker returns the value of code, an expression of answer and request.
 spoil_worker <- function(name, code, at = 1) {
+  assign(name, TRUE, changed_workers)
   mirai::call_mirai(mirai::everywhere({
     if (!exists("honest", globalenv())) honest <<- dpsosp:::worker_answer
     asked <<- 0

@@ -179,7 +179,7 @@ test_that("Laplace sparse vector with five queries: the bounds hold", {
   laplace_cdf <- function(x, scale) ifelse(x < 0, exp(x / scale) / 2, 1 - exp(-x / scale) / 2)
   at <- function(eps) seq(-60, 60, length.out = 20001) / eps
   patterns <- list(rep(1, 5), rep(-1, 5), c(1, -1, 1, -1, 1), c(-1, -1, -1, -1, 1), c(1, 1, 1, 1, -1))
-  for (eps in c(0.3, 1, 3)) {
+  for (eps in long_values(c(0.3, 1, 3))) {
     event <- event_svt(eps, 5)
     profile <- dp_account(event)
     worst <- c(`0` = 0, `0.1` = 0, `0.3` = 0, `0.7` = 0)
@@ -219,7 +219,7 @@ test_that("long Gaussian sparse vector: a cost linear in its parameter, (5) of C
   expect_gte(dp_rdp(event_svt_gaussian(threshold, query, k), order), exact)
   # The slowly increasing ramp at rho = 1e-3: exact divergence over order * rho.
   rho <- 1e-3
-  for (known in list(c(300, 1.011), c(1000, 1.322), c(3000, 1.615))) {
+  for (known in long_values(list(c(300, 1.011), c(1000, 1.322), c(3000, 1.615)), 1)) {
     bound <- dp_rdp(event_svt_gaussian(sqrt(1.5 / rho), sqrt(3 / rho), known[1]), order)
     expect_gte(bound / (order * rho), known[2])
   }

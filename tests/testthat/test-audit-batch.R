@@ -8,7 +8,7 @@ audit_batches <- function(method, ...) {
 
 test_that("the true eps of steps on batches is not seen to exceed the claim", {
   skip_on_cran()
-  for (method in setdiff(names(batch_controls), "blsgd")) expect_lte(audit_batches(method)$bound, 1)
+  for (method in long_values(setdiff(names(batch_controls), "blsgd"))) expect_lte(audit_batches(method)$bound, 1)
 })
 
 test_that("nor is that of line searches that have batches of their own", {

@@ -73,7 +73,7 @@ test_that("the threshold is the best of all thresholds, on either side", {
 
 test_that("a Gaussian release is seen nearly as it is, and never worse", {
   set.seed(2)
-  for (mu in c(0.5, 2)) {
+  for (mu in long_values(c(0.5, 2))) {
     eps <- eps_of_mu(mu, 1e-5)
     a <- audit(gaussian(mu), bits, eps, 1e-5, runs = 20000, conf = 0.999, tradeoff = "gdp")
     expect_lte(a$mu, mu)

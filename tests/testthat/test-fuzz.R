@@ -178,7 +178,7 @@ outcome <- function(f, arguments) {
 
 test_that("malformed arguments end in an answer or in an error of the package", {
   skip_if_not_installed("Matrix")
-  times <- as.integer(Sys.getenv("DPSOSP_FUZZ", "40"))
+  times <- as.integer(Sys.getenv("DPSOSP_FUZZ", long_size("40", "15")))
   set.seed(as.integer(Sys.getenv("DPSOSP_FUZZ_SEED", "7")))
   count <- c(answer = 0, refused = 0)
   for (call in calls) {

@@ -152,7 +152,8 @@ test_that("no data set causes an error, a warning or another message", {
   }
   cases <- list(constant = rep(0.3, n), outside = rep(7, n), missing = rep(NA_real_, n),
                 huge = rep(c(-1e308, 1e308), n / 2), null = rep(Inf, n))
-  for (eps in c(0.05, 3, 1e4)) for (loss in list(loss_squared(c(-1, 1)), loss_poisson(20), loss_poisson())) {
+  losses <- list(loss_squared(c(-1, 1)), loss_poisson(20), loss_poisson())
+  for (eps in c(0.05, 3, 1e4)) for (loss in long_values(losses)) {
     usual <- said(rpois(n, 3), eps, loss)
     for (y in cases) expect_identical(said(y, eps, loss), usual)
   }

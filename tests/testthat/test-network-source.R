@@ -15,7 +15,7 @@ source_of_frame <- function(cache, data = frame, chunk = 130) {
 test_that("weights are those of the rows in memory, to the bit, on batches and on all rows", {
   for (method in long_values(c("sgd", "adam", "blsgd", "blgd"), 2)) {
     expected <- fit(frame, method)
-    for (cache in c("memory", "file", if (method == "blgd") "none")) {
+    for (cache in long_values(c("memory", "file", if (method == "blgd") "none"), 1)) {
       found <- fit(source_of_frame(cache), method)
       expect_identical(coef(found), coef(expected))
       expect_identical(dp_ledger(found), dp_ledger(expected))

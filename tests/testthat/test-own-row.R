@@ -177,7 +177,7 @@ test_that("mapped rows depend on their record alone, in memory, in chunks and on
     whole <- dpsosp:::design_rows(design, d, "double")
     response <- dpsosp:::response_template(d$y, "y", NULL)
     request <- list(response = response, design = design, bare = FALSE)
-    for (column in used) {
+    for (column in long_values(used, nchar(deparse1(formula)))) {
       for (value in utils::head(values_of(d, column), 2)) {
         other <- changed(d, column, 4, value)
         mapped <- suppressWarnings(dpsosp:::map_records(request, other))$rows

@@ -67,6 +67,7 @@ test_that("a workflow fits the same, and yardstick judges it", {
 })
 
 test_that("the engine is there whichever package is loaded first, once", {
+  skip_unless_long()
   listed <- 'x <- parsnip::show_engines("logistic_reg"); cat(sum(x$engine == "dpsosp"))'
   expect_identical(tail(child(c("loadNamespace('parsnip')", listed)), 1), "1")
   expect_identical(tail(child(c("unloadNamespace('dpsosp'); library(parsnip); library(dpsosp)", listed)), 1), "1")

@@ -38,9 +38,10 @@ test_that("fits of shards are those in memory, with the same ledger", {
   expect_match(said, "300 persons", all = FALSE)
   expect_no_match(said, as.character(nrow(d)))
   expect_no_match(said, as.character(nrow(functions[[1]]())))
-  for (arguments in list(list(method = "newton", inference = "sandwich"), list(method = "2opt-ls"), list(records = 2),
-                         list(bounds = "private"), list(formula = class ~ a, method = "newton-ridge"),
-                         list(formula = z ~ a + b, loss = "squared", neighbours = "zero-out"))) {
+  fits <- list(list(method = "newton", inference = "sandwich"), list(method = "2opt-ls"), list(records = 2),
+               list(bounds = "private"), list(formula = class ~ a, method = "newton-ridge"),
+               list(formula = z ~ a + b, loss = "squared", neighbours = "zero-out"))
+  for (arguments in long_values(fits)) {
     fits <- lapply(list(shards, d), function(data) do.call(persons_fit, c(list(data), arguments)))
     expect_equal(coef(fits[[1]]), coef(fits[[2]]), tolerance = 1e-7)
     expect_equal(as.data.frame(dp_ledger(fits[[1]])), as.data.frame(dp_ledger(fits[[2]])), tolerance = 1e-9)
@@ -85,8 +86,9 @@ test_that("shards that are tables have persons, too", {
   d <- rows_of(functions)
   shards <- dp_shards(person_tables(functions), c("one", "two"), id = "person")
   expect_identical(shards$n, 300L)
-  for (arguments in list(list(), list(method = "newton", inference = "sandwich"), list(bounds = "private"),
-                         list(formula = z ~ a + b + class, loss = "squared", neighbours = "zero-out"))) {
+  fits <- list(list(), list(method = "newton", inference = "sandwich"), list(bounds = "private"),
+               list(formula = z ~ a + b + class, loss = "squared", neighbours = "zero-out"))
+  for (arguments in long_values(fits, 1)) {
     fits <- lapply(list(shards, d), function(data) do.call(persons_fit, c(list(data, eps = 50), arguments)))
     expect_equal(coef(fits[[1]]), coef(fits[[2]]), tolerance = 2e-5)
     expect_equal(dp_ledger(fits[[1]])$scale, dp_ledger(fits[[2]])$scale, tolerance = 1e-5)

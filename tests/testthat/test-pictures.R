@@ -93,7 +93,7 @@ test_that("all kinds of fits are drawn at 9 cm, and the device is put back", {
   count <- study(count ~ b + f, d, loss = loss_poisson(20), bounds = frame_bounds)
   smooth <- study(y ~ s(a) + s(b) + ti(a, b) + f, large, bounds = frame_bounds)
   only <- study(y ~ s(a), large, bounds = frame_bounds["a"])
-  for (fit in list(line, sure, species, number, count, smooth, only)) {
+  for (fit in long_values(list(line, sure, species, number, count, smooth, only))) {
     for (what in c("coefficients", "terms", "run")) expect_identical(plot(fit, what), fit)
   }
   expect_identical(graphics::par(c("mfrow", "mar", "oma")), before)

@@ -154,7 +154,7 @@ test_that("widths, target and excess loss of fits with intervals agree with fits
 
 test_that("the target of every method is that of a fit", {
   data <- problem_frame(400)
-  for (method in dpsosp:::methods_without("nonconvex")) {
+  for (method in long_values(dpsosp:::methods_without("nonconvex"))) {
     for (eps in long_values(c(1, 8), nchar(method))) {
       fit <- suppressWarnings(quiet_fit(y ~ ., data, eps = eps, delta = 1e-6, method = method, bounds = frame_bounds))
       plan <- dp_plan(400, formula = y ~ ., schema = data, eps = eps, delta = 1e-6, method = method)

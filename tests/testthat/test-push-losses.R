@@ -132,6 +132,7 @@ test_that("no family's fit by SQLite fetches a row, and each is that in memory",
 })
 
 test_that("the same holds for PostgreSQL, also in the server's log", {
+  skip_unless_long()
   connection <- postgres_connection()
   host <- DBI::dbGetInfo(connection)$host
   DBI::dbExecute(connection, "ALTER SYSTEM SET log_statement = 'all'")

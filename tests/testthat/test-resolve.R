@@ -103,7 +103,8 @@ test_that("fits by residuals are told of, too, and as many intervals as are told
     dp_sosp(formula, d[seq_len(n), ], eps = eps, delta = 1e-6, loss = loss, inference = "sandwich", progress = FALSE,
             bounds = stats::setNames(rep(list(c(-1, 1)), 4), paste0("X", 1:4)))
   }
-  for (loss in list(loss_squared(c(-5, 15)), loss_squared(), loss_huber(), loss_huber(c = 2), loss_poisson())) {
+  losses <- list(loss_squared(c(-5, 15)), loss_squared(), loss_huber(), loss_huber(c = 2), loss_poisson())
+  for (loss in long_values(losses, 1)) {
     formula <- if (loss$name == "poisson") count ~ X1 + X2 + X3 + X4 else y ~ X1 + X2 + X3 + X4
     said <- told(few <- fit(300, 0.5, formula, loss))
     expect_match(said, "intervals for 0 of 4 coefficients, with n = 300 and eps = 0.5")

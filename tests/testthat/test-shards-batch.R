@@ -80,6 +80,7 @@ test_that("tables of databases have batches, too, and refuse before a charge whe
   }
   refused("at most 100 candidates", method = "blsgd",
           control = control_line_search(candidates = 101, ratio = 0.9, attempts = 5))
+  assign("two", TRUE, changed_workers)
   mirai::call_mirai(mirai::everywhere({
     for (source in as.list(dpsosp:::linked)) DBI::dbExecute(source$push$connection, "CREATE TEMP TABLE dpsosp_rows (a)")
   }, .compute = "two")[[1]])
@@ -100,7 +101,7 @@ test_that("networks on shards are those in memory, on batches and on the full da
     quiet_fit(y ~ a + b + f, data, model = model_mlp(3), method = method, bounds = frame_bounds, eps = 5, delta = 1e-6,
               noise = "reproducible", control = controls[[method]], ...)
   }
-  for (method in names(controls)) {
+  for (method in long_values(names(controls))) {
     fits <- lapply(list(shards, d), fit, method)
     expect_equal(coef(fits[[1]]), coef(fits[[2]]), tolerance = 1e-10, info = method)
     expect_equal(dp_ledger(fits[[1]]), dp_ledger(fits[[2]]), tolerance = 1e-9, info = method)

@@ -45,7 +45,7 @@ test_that("a worker that ends at any query ends the fit at once, and later fits 
   few <- control_gd(max_iterations = 3)
   queries <- length(dp_ledger(shard_fit(problem_frame(n), control = few))$what)
   expect_gt(queries, 2)
-  for (at in seq_len(queries)) {
+  for (at in long_values(seq_len(queries))) {
     shard_workers("one")
     shards <- dp_shards(frame_shards(n, 2), "one")
     spoil_worker("one", quote(tools::pskill(Sys.getpid(), tools::SIGKILL)), 2 * at)

@@ -27,7 +27,7 @@ test_that("fits to shards are those in memory, by both escapes", {
   shard_workers(c("one", "two"))
   d <- fresh_frame()
   shards <- dp_shards(fresh_shards(d), c("one", "two"))
-  for (escape in escapes) {
+  for (escape in long_values(escapes)) {
     fits <- lapply(list(shards, d), fresh_fit, escape)
     expect_gt(abs(coef(fits[[1]])[[2]]), 0.9)
     expect_equal(coef(fits[[1]]), coef(fits[[2]]), tolerance = 1e-8, info = escape)

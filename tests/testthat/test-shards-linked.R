@@ -9,7 +9,7 @@ test_that("fits of tables on two nodes are those in memory", {
   shard_workers(c("one", "two"))
   shards <- dp_shards(sqlite_shards(d)$functions, c("one", "two"))
   expect_equal(shards$n, 400)
-  for (method in c("newton", "2opt-ls", "gd", "newton-ridge")) {
+  for (method in long_values(c("newton", "2opt-ls", "newton-ridge", "gd"))) {
     fits <- lapply(list(shards, d), function(data) {
       shard_fit(data, method = method, budget = dp_budget(eps = 5, delta = 1e-6))
     })
@@ -50,7 +50,7 @@ test_that("numbers, counts, classes, smooths and ranges that are found are those
              function(data) fit(k ~ a + b, data, loss = "poisson", bounds = loss_bounds_of[c("a", "b")]),
              function(data) fit(f ~ a + z, data, bounds = loss_bounds_of["a"]),
              function(data) fit(z ~ s(a), data, bounds = loss_bounds_of["a"]))
-  for (fit_of in of) expect_equal(coef(fit_of(shards)), coef(fit_of(d)), tolerance = 2e-5)
+  for (fit_of in long_values(of)) expect_equal(coef(fit_of(shards)), coef(fit_of(d)), tolerance = 2e-5)
 })
 
 test_that("two oracles of shards have coordinates of their own", {
@@ -119,6 +119,7 @@ test_that("a lost worker, a forged sum and another number of rows end the fit af
 })
 
 test_that("a node that answers late ends the fit at its time limit, after one charge more", {
+  skip_unless_long()
   shard_workers(c("one", "two"))
   shards <- dp_shards(sqlite_shards(d)$functions, c("one", "two"), timeout = 6)
   spoil_worker("two", quote({

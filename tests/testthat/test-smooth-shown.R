@@ -136,7 +136,7 @@ test_that("chunks, files, databases and shards give the knots and the fit of dat
   )
   formula <- y ~ s(a) + s(z, k = 3) + f
   memory <- smooth_fit(formula, d, eps = 5, subset = f != "v")
-  for (name in names(sources)) {
+  for (name in long_values(names(sources))) {
     other <- smooth_fit(formula, sources[[name]], eps = 5, subset = f != "v")
     expect_equal(other$design$smooth, memory$design$smooth, label = name)
     expect_equal(coef(other), coef(memory), tolerance = if (name == "summed") 2e-5 else 1e-6, label = name)

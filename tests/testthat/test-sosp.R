@@ -282,7 +282,7 @@ test_that("certificates of whole runs hold with their confidence", {
   p <- problem_matrix(500)
   z <- unit_rows(p$x, 2)
   set.seed(21)
-  for (method in c("opt", "2opt-ls")) {
+  for (method in long_values(c("opt", "2opt-ls"))) {
     upper <- measured <- logical(100)
     for (i in 1:100) {
       fit <- quiet_fit(p$x, p$y, eps = 1, delta = 1e-6, radius = 2, method = method, noise = "reproducible",

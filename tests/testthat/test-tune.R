@@ -30,14 +30,14 @@ job_of <- function(eps = 2, delta = 1e-6, candidates = contenders, neighbours = 
 }
 
 test_that("every strategy finds the candidate that is right, where it is run", {
-  for (score in c("log_loss", "accuracy")) {
+  for (score in long_values(c("log_loss", "accuracy"))) {
     x <- tuned(strategy = "split", score = score)
     expect_s3_class(x$fit, "dp_sosp")
     expect_equal(x$chosen, "right", info = score)
     expect_equal(x$n, c(training = 480, held_out = 120))
   }
   data <- tune_frame()
-  for (strategy in c("poisson", "geometric")) {
+  for (strategy in long_values(c("poisson", "geometric"))) {
     set.seed(2)
     right <- replicate(8, tuned(strategy = strategy, data = data, candidates = contenders[1:2])$chosen == "right")
     # each with probability 0.9

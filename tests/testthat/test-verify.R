@@ -58,7 +58,7 @@ test_that("losses, forms of data and small and large budgets have it, too", {
 })
 
 test_that("an edited number is found, whichever it is", {
-  for (name in names(fits)) {
+  for (name in long_values(names(fits))) {
     fit <- fits[[name]]
     for (eps in c(0.1, 1 - 1e-6, 1 + 1e-6, 3)) expect_true("eps" %in% checks_that_fail(edited(fit, "eps", eps)))
     expect_true("eps" %in% checks_that_fail(edited(fit, "delta", 1e-5)), label = name)

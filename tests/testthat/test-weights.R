@@ -53,7 +53,7 @@ test_that("the same fit comes from data in memory, of any kind, and in chunks", 
     sources$database <- dp_source(connection, "people", chunk = 400, levels = levels_of(d))
   }
   numbers <- stats::setNames(rep("numeric", 6), setdiff(names(d), "class"))
-  for (has in given) {
+  for (has in long_values(given)) {
     for (method in long_size(c("2opt-ls", "newton-ridge", "objpert"), "2opt-ls")) {
       reference <- weighted_fit(has, method = method)
       # A fit without them would be another problem.
@@ -229,7 +229,7 @@ test_that("each kind of data takes weights and offsets, or says why not", {
     kinds[["shards"]] <- list(function(has) weighted_fit(has, shards), TRUE, TRUE)
   }
   fitted <- function(fit) if (inherits(fit, "dp_network")) fit$weights else coef(fit)
-  for (kind in names(kinds)) {
+  for (kind in long_values(names(kinds), 2)) {
     fit <- kinds[[kind]][[1]]
     for (given in list(c(weights = TRUE, offset = FALSE), c(weights = FALSE, offset = TRUE))) {
       expected <- kinds[[kind]][[if (given[["weights"]]) 2L else 3L]]
@@ -283,8 +283,8 @@ test_that("workers have those of their shards", {
   utils::write.csv(d[1:400, ], files[1], row.names = FALSE)
   utils::write.csv(d[401:1100, ], files[2], row.names = FALSE)
   shards <- dp_shards(files, c("one", "two"), levels = levels_of(d))
-  for (has in given) {
-    for (method in c("2opt-ls", "newton-ridge", "objpert")) {
+  for (has in long_values(given, 1)) {
+    for (method in long_values(c("2opt-ls", "newton-ridge", "objpert"), 1)) {
       plain <- weighted_fit(has, method = method)
       same_numbers(weighted_fit(has, shards, method = method), plain, exact = FALSE)
     }
