@@ -13,7 +13,7 @@ shard_workers <- function(names, url = NULL, frame = parent.frame()) {
     if (is.null(url)) {
       if (mirai::status(.compute = name)$connections == 1) next
       mirai::daemons(1, .compute = name, autoexit = exit)
-      withr::defer(mirai::daemons(0, .compute = name), testthat::teardown_env())
+      if (testthat::is_testing()) withr::defer(mirai::daemons(0, .compute = name), testthat::teardown_env())
     } else {
       mirai::daemons(url = url(), .compute = name)
       mirai::launch_local(1, .compute = name, autoexit = exit)
