@@ -1,7 +1,7 @@
 /*
  * Persons' rows in chunks: shares follow from a first pass, and every sum is the one in memory, bit for bit, wherever a
- * person's rows lie, but for products of rows that are not kept; a first pass that fails answers nothing, and neither does one with more rows of a person than the
- * limit (proofs: persons).
+ * person's rows lie, but for products of rows that are not kept; a first pass that fails answers nothing, and neither
+ * does one with more rows of a person than the limit (proofs: persons).
  */
 #include "feed.h"
 

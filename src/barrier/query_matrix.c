@@ -1,6 +1,6 @@
 /* Curvature matrices, (1/n) sum c_i z_i z_i', and their traces: the Hessian, c_i = l''_i in [-a, b], and the majorant,
  * with c_i in [0, b] the curvature of a quadratic upper bound. Also second moments of the records' gradients,
- * c_i = l'_i^2, and of rows, weighted or not. */
+ * c_i = l'_i^2, or of persons' sums of these, and of rows, weighted or not. */
 #include "barrier/private.h"
 #include "la/la.h"
 
@@ -122,7 +122,7 @@ const struct query query_majorant = {.name = "majorant",
                                      .check = matrix_check,
                                      .sensitivity = sensitivity_majorant};
 
-/* ---- second moments of the gradients of records ---- */
+/* ---- second moments of the gradients of records or, where rows come person by person, of persons ---- */
 
 /* lower triangle of h <- h + g g' */
 static void add_square(size_t side, const double *g, double *h) {
@@ -165,7 +165,7 @@ static void add_products(const struct task *task, const struct data_block *b, do
 }
 
 /* sqrt(2) L^2 / n, zero-out L^2 / n, in the Frobenius norm. A square has twice the relative error of l', so twice
- * its bound is used (proofs: sensitivity-products). */
+ * its bound is used (proofs: sensitivity-products, persons). */
 static double sensitivity_products(const struct scope *s, const struct ask *a, size_t i) {
   const struct model *m = &s->oracle->model;
   const struct loss_bounds *b = loss_bounds_of(m->loss);
