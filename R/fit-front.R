@@ -94,8 +94,10 @@
 #' than for records. `weights` come on top: they multiply what a record adds.
 #'
 #' Noise is the same as with one record of each person, but the sums are more accurate. Intervals (`inference`) take the
-#' second moments of the records with these weights, of which those of the persons are at most as large. So they are
-#' valid whatever the records of a person have in common, and too wide where they have nothing in common.
+#' second moments of the persons' sums of gradients, so they are valid whatever the records of a person have in common.
+#' In a database that computes the sums, for rows in chunks that are not kept (`cache`, [dp_source()]) and with more
+#' than 1,024 `records` they take those of the records with these weights, which are at least as large: intervals are
+#' then too wide where the records of a person have little in common.
 #'
 #' A source declares the column itself, `dp_source(id = )` or `dp_shards(id = )`; all fits to it then protect persons,
 #' with and without `id` here. In a database that computes the sums, `records` chooses other records of a person than in

@@ -33,6 +33,7 @@ static double w[DIM], along[DIM], scale[P], centre[P], end[P];
 static inline struct loss *open_loss(const char *name) {
   struct loss *loss;
   double parameter = strcmp(name, "multinomial") == 0 ? K : strcmp(name, "huber") == 0 ? 0.4 : 0;
+  if (strcmp(name, "poisson") == 0) parameter = 20;
   CHECK(loss_create(name, parameter, &loss) == BASE_OK);
   return loss;
 }
@@ -91,6 +92,21 @@ static inline void draw_pair(const struct item *item, enum oracle_neighbours nei
       l[side].person[to] = others.person[i];
     }
   }
+}
+
+static inline void swap_records(struct lists *l, size_t i, size_t k) {
+  const struct lists was = *l;
+  memcpy(l->x + i * P, was.x + k * P, P * sizeof(double));
+  memcpy(l->x + k * P, was.x + i * P, P * sizeof(double));
+  l->y[i] = was.y[k], l->y[k] = was.y[i];
+  l->weight[i] = was.weight[k], l->weight[k] = was.weight[i];
+  l->offset[i] = was.offset[k], l->offset[k] = was.offset[i];
+  l->person[i] = was.person[k], l->person[k] = was.person[i];
+}
+
+/* Puts the records in a random order. */
+static inline void scatter(struct lists *l) {
+  for (size_t i = l->rows; i > 1; i--) swap_records(l, i - 1, (size_t)((double)i * ctest_uniform()));
 }
 
 static inline void draw_point(int outputs) {

@@ -1,7 +1,8 @@
 /*
  * Several records of a person (proofs: persons): when all records of one person are replaced, one record by twenty
  * among them, no sum changes by more than its sensitivity, which is that for n records; a person's copies of one record
- * count as this record, once; and where everybody has one record, sums are the same bit for bit.
+ * count as this record, once; and where everybody has one record, sums are the same, bit for bit unless they are of
+ * values or of products.
  */
 #include "persons.h"
 
@@ -99,6 +100,7 @@ static void pairs(const struct item *item, enum oracle_neighbours neighbours) {
     size_t k = 0;
     draw_point(strcmp(item->loss, "multinomial") == 0 ? K : 1);
     draw_pair(item, neighbours, l);
+    for (int side = 0; side < 2 && i % 2; side++) scatter(&l[side]);
     for (int side = 0; side < 2; side++) {
       struct problem p;
       open_problem(&p, item, &l[side], neighbours, 1);
@@ -149,12 +151,13 @@ static void copies(const struct item *item, int other_null) {
   for (size_t i = 0; i < k; i++) CHECK_NEAR(answer[1][i], answer[0][i], 1e-4 * fmax(size, 1));
 }
 
-/* Values are differences from that of the null record, so they are added in another way. */
+/* Values are differences from that of the null record, and products are of persons' sums: added in another way. */
 static void one_record_each(const struct item *item) {
   struct lists l = {.rows = 0};
   double answer[2][NUMBERS], row[P];
   size_t k = 0;
-  int values = item->query == &query_value || item->query == &query_decreases || item->query->mechanism->chooses;
+  int other = item->query == &query_value || item->query == &query_decreases || item->query->mechanism->chooses ||
+              item->query->sum.form == SUM_PRODUCTS;
   draw_point(strcmp(item->loss, "multinomial") == 0 ? K : 1);
   for (int i = 1; i <= PERSONS; i++) {
     draw_row(row);
@@ -166,5 +169,5 @@ static void one_record_each(const struct item *item) {
     k = exact(&p, item->query, answer[persons]);
     close_problem(&p);
   }
-  for (size_t i = 0; i < k; i++) CHECK_NEAR(answer[1][i], answer[0][i], values ? 1e-14 : 0);
+  for (size_t i = 0; i < k; i++) CHECK_NEAR(answer[1][i], answer[0][i], other ? 1e-14 : 0);
 }

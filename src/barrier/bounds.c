@@ -33,6 +33,7 @@
  * alone (model/network.h): the only error is that of the additions, E = (n / b) u (a + 32) size.
  * Where records belong to persons, a is that of the largest number of rows that the persons may have, which is public,
  * and the sum of absolute values at most the number of persons times the bound of one term (proofs: persons).
+ * A product of a person's sum with itself has the roundings of both, of at most K additions each, and n more.
  * A batch has at most n rows and m blocks, but is divided by its public size b: n / b times as much, unless it is known
  * to have b rows.
  * Where l'' jumps, rounding of a predictor may change a weight l'' by its whole
@@ -55,6 +56,7 @@
 #include <math.h>
 
 static double stretch_of(const struct scope *s);
+static double matrix_rounding(const struct scope *s, double more, double lip, double w_norm, double size);
 static double rounding_in(const struct scope *s, double added, double lip, double w_norm, double size);
 
 double bounds_sensitivity(const struct scope *s, double change, double error) {
@@ -75,16 +77,27 @@ double bounds_sum_rounding(const struct scope *s, double size) {
 }
 
 double bounds_matrix_rounding(const struct scope *s, double lip, double w_norm, double size) {
-  size_t side = s->oracle->model.side;
-  double stretch = stretch_of(s);
-  double added = engine_additions(&s->oracle->engine, SUM_MATRIX, side * side);
-  return stretch * stretch * rounding_in(s, added, lip, w_norm, size);
+  return matrix_rounding(s, 0, lip, w_norm, size);
+}
+
+double bounds_products_rounding(const struct scope *s, double lip, double w_norm, double size) {
+  const struct data *rows = s->oracle->engine.rows;
+  double more = rows->share ? (double)(rows->max_rows / rows->persons) + (double)rows->persons : 0;
+  return matrix_rounding(s, more, lip, w_norm, size);
 }
 
 double bounds_both_rounding(const struct scope *s, double lip, double w_norm, double size) {
   size_t dim = s->oracle->model.dim;
   double added = engine_additions(&s->oracle->engine, SUM_BOTH, dim * (dim + 1));
   return stretch_of(s) * rounding_in(s, added, lip, w_norm, size);
+}
+
+/* more: additions that only these sums have */
+static double matrix_rounding(const struct scope *s, double more, double lip, double w_norm, double size) {
+  size_t side = s->oracle->model.side;
+  double stretch = stretch_of(s);
+  double added = engine_additions(&s->oracle->engine, SUM_MATRIX, side * side) + more;
+  return stretch * stretch * rounding_in(s, added, lip, w_norm, size);
 }
 
 static double stretch_of(const struct scope *s) {

@@ -153,6 +153,10 @@ typedef void weights_of(const struct task *task, const struct data_block *b, dou
 /* Adds the sum of weight_i z_i z_i'. */
 void matrix_add_weighted(const struct task *task, weights_of *weights, const struct data_block *b, double *const *work,
                          double *sum);
+/* Adds the second moments of the records' gradients slope_i z_i, with their shares; where rows come person by person,
+ * those of the persons' sums of shares of gradients. */
+void matrix_add_products(const struct task *task, weights_of *slopes, const struct data_block *b, double *const *work,
+                         double *sum);
 /* Change of a sum of Hessians between neighbours: max(a + b, sqrt(2) max(a, b)), zero-out max(a, b), in the Frobenius
  * norm (proofs: sensitivity-hessian). */
 double hessian_change(const struct scope *s);
@@ -208,6 +212,8 @@ double bounds_rounding(const struct scope *s, double lip, double w_norm, double 
 /* Rounding error of the mean of records' parts whose computed norms are at most size. */
 double bounds_sum_rounding(const struct scope *s, double size);
 double bounds_matrix_rounding(const struct scope *s, double lip, double w_norm, double size);
+/* The same for products, also of persons' sums. */
+double bounds_products_rounding(const struct scope *s, double lip, double w_norm, double size);
 /* Rounding error of a gradient that is summed in one pass with a matrix. */
 double bounds_both_rounding(const struct scope *s, double lip, double w_norm, double size);
 /* Bound on the sum of the rows' shares, each one unless rows belong to persons, divided by the divisor. */

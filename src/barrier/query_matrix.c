@@ -1,11 +1,12 @@
 /* Curvature matrices, (1/n) sum c_i z_i z_i', and their traces: the Hessian, c_i = l''_i in [-a, b], and the majorant,
  * with c_i in [0, b] the curvature of a quadratic upper bound. Also second moments of the records' gradients,
- * c_i = l'_i^2, and of rows, weighted or not. */
+ * c_i = l'_i^2, or of persons' sums of these, and of rows, weighted or not. */
 #include "barrier/private.h"
 #include "la/la.h"
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 int curvature_may_be_negative(const struct scope *s, enum curvature curvature) {
   return curvature == CURVATURE_HESSIAN && model_bounds(&s->oracle->model)->curv_lower > 0;
@@ -32,12 +33,11 @@ static void weights_majorant(const struct task *task, const struct data_block *b
   model_upper_curvature(m, b, t, weight);
 }
 
-static void weights_products(const struct task *task, const struct data_block *b, double *t, double *weight) {
+static void slopes(const struct task *task, const struct data_block *b, double *t, double *weight) {
   const struct model *m = task->model;
   m->kind->predict(m, b, task->ask->at, t);
   model_eval(m, b, t, NULL, weight, NULL);
   model_damp(m, b, weight);
-  for (size_t i = 0; i < b->rows; i++) weight[i] *= weight[i];
 }
 
 static void weights_lengths(const struct task *task, const struct data_block *b, double *t, double *weight) {
@@ -122,14 +122,50 @@ const struct query query_majorant = {.name = "majorant",
                                      .check = matrix_check,
                                      .sensitivity = sensitivity_majorant};
 
-/* ---- second moments of the gradients of records ---- */
+/* ---- second moments of the gradients of records or, where rows come person by person, of persons ---- */
+
+/* lower triangle of h <- h + g g' */
+static void add_square(size_t side, const double *g, double *h) {
+  for (size_t j = 0; j < side; j++) {
+    for (size_t i = j; i < side; i++) h[i + j * side] += g[i] * g[j];
+  }
+}
+
+/* Of a block with whole persons. */
+static void add_persons(const struct task *task, weights_of *slopes_of, const struct data_block *b, double *const *work,
+                        double *sum) {
+  const struct model *m = task->model;
+  slopes_of(task, b, work[T], work[V]);
+  for (size_t start = 0, end; start < b->rows; start = end) {
+    for (end = start + 1; end < b->rows && b->person[end] == b->person[start];) end++;
+    const struct data_block own = data_tile(b, start, end - start, work[BUFFER]);
+    memset(work[PERSON], 0, m->side * sizeof(double));
+    m->kind->pull(m, &own, work[V] + start, work[WEIGHT], work[PERSON]);
+    add_square(m->side, work[PERSON], sum);
+  }
+}
+
+void matrix_add_products(const struct task *task, weights_of *slopes_of, const struct data_block *b,
+                         double *const *work, double *sum) {
+  const struct model *m = task->model;
+  if (b->person) {
+    add_persons(task, slopes_of, b, work, sum);
+    return;
+  }
+  for (size_t start = 0; start < b->rows; start += MATRIX_TILE) {
+    struct data_block tile = data_tile(b, start, MATRIX_TILE, work[BUFFER]);
+    slopes_of(task, &tile, work[T], work[V]);
+    for (size_t i = 0; i < tile.rows; i++) work[V][i] *= work[V][i];
+    m->kind->curve(m, &tile, work[V], work[WEIGHT], work[U], work[LEFT], sum);
+  }
+}
 
 static void add_products(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
-  matrix_add_weighted(task, weights_products, b, work, sum);
+  matrix_add_products(task, slopes, b, work, sum);
 }
 
 /* sqrt(2) L^2 / n, zero-out L^2 / n, in the Frobenius norm. A square has twice the relative error of l', so twice
- * its bound is used (proofs: sensitivity-products). */
+ * its bound is used (proofs: sensitivity-products, persons). */
 static double sensitivity_products(const struct scope *s, const struct ask *a, size_t i) {
   const struct model *m = &s->oracle->model;
   const struct loss_bounds *b = loss_bounds_of(m->loss);
@@ -137,11 +173,11 @@ static double sensitivity_products(const struct scope *s, const struct ask *a, s
   double lip = 2 * b->lipschitz * fmax(b->curv_lower, b->curv_upper);
   (void)i;
   return bounds_sensitivity(s, sqrt(bounds_terms(s)) * most * most,
-                            bounds_matrix_rounding(s, lip, la_norm(m->dim, a->at), 2 * largest));
+                            bounds_products_rounding(s, lip, la_norm(m->dim, a->at), 2 * largest));
 }
 
 const struct query query_products = {.name = "gradient products",
-                                     .sum = {SUM_MATRIX, matrix_width, add_products, NULL, "products"},
+                                     .sum = {SUM_PRODUCTS, matrix_width, add_products, NULL, "products"},
                                      .mechanism = &mechanism_symmetric,
                                      .keep = KEEP_NOT,
                                      .part = PART_NONE,

@@ -79,17 +79,14 @@ const struct query query_residual_gradient = {
 
 /* ---- second moments of the gradients ---- */
 
-static void weights_products(const struct task *task, const struct data_block *b, double *t, double *weight) {
-  residuals(task, b, t, weight);
+static void slopes(const struct task *task, const struct data_block *b, double *t, double *slope) {
+  residuals(task, b, t, slope);
   model_limits(task->model, b, task->ask->clip, t);
-  for (size_t i = 0; i < b->rows; i++) {
-    double part = data_weight(b, i) * clipped(weight[i], t[i]);
-    weight[i] = part * part;
-  }
+  for (size_t i = 0; i < b->rows; i++) slope[i] = data_weight(b, i) * clipped(slope[i], t[i]);
 }
 
 static void add_products(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
-  matrix_add_weighted(task, weights_products, b, work, sum);
+  matrix_add_products(task, slopes, b, work, sum);
 }
 
 static int check_matrix(const struct scope *s, const struct ask *a) {
@@ -102,13 +99,13 @@ static double sensitivity_products(const struct scope *s, const struct ask *a, s
   const struct model *m = &s->oracle->model;
   double most = model_limit_bound(m, a->clip), twice = 2 * a->clip;
   (void)i;
-  double error = bounds_matrix_rounding(s, twice * bounds_of(s)->curv_upper, la_norm(m->dim, a->at),
-                                        twice * rounded_size(s, a->clip));
+  double error = bounds_products_rounding(s, twice * bounds_of(s)->curv_upper, la_norm(m->dim, a->at),
+                                          twice * rounded_size(s, a->clip));
   return bounds_sensitivity(s, sqrt(bounds_terms(s)) * most * most, error);
 }
 
 const struct query query_residual_products = {.name = "residual products",
-                                              .sum = {SUM_MATRIX, matrix_width, add_products, NULL,
+                                              .sum = {SUM_PRODUCTS, matrix_width, add_products, NULL,
                                                       "residual products"},
                                               .mechanism = &mechanism_symmetric,
                                               .keep = KEEP_NOT,

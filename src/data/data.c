@@ -58,6 +58,7 @@ void data_free(struct data *data) {
   base_free(data->weight);
   base_free(data->offset);
   base_free(data->share);
+  base_free(data->by_person);
   base_free(data->length);
   base_free(data->broken);
   base_free(data);
@@ -68,6 +69,7 @@ size_t data_rows(const struct data *data) { return data->n; }
 size_t data_persons(const struct data *data) { return data->share ? data->persons : data->n; }
 
 size_t data_blocks(const struct data *data, const struct batch *batch) {
+  if (batch && batch->first) return batch->blocks;
   return (rows_of(data, batch) + DATA_BLOCK - 1) / DATA_BLOCK;
 }
 
@@ -80,12 +82,15 @@ size_t data_block_rows(const struct data *data, const struct batch *batch) {
   return rows < DATA_BLOCK ? rows : DATA_BLOCK;
 }
 
-/* Number of columns: those of the storage, clip, y, weight and offset. Persons have no batches. */
-size_t data_buffer(const struct data *data) { return data->kind->width(data) + 4; }
+/* Number of columns: those of the storage, clip, y, weight, offset, length and share. */
+size_t data_buffer(const struct data *data) { return data->kind->width(data) + 6; }
 
 struct data_block data_block_at(const struct data *data, const struct batch *batch, size_t index, double *buffer) {
-  size_t first = index * DATA_BLOCK, left = rows_of(data, batch) - first;
+  int listed = batch && batch->first;
+  size_t first = listed ? batch->first[index] : index * DATA_BLOCK;
+  size_t left = (listed ? batch->first[index + 1] : rows_of(data, batch)) - first;
   struct data_block block = block_of(data, first, left < DATA_BLOCK ? left : DATA_BLOCK);
+  if (batch && batch->person) block.person = batch->person + first;
   if (batch) gather(batch, batch->row + first, buffer, &block);
   if (data->kind->block) data->kind->block(&block, batch || data->broken[index], buffer);
   return block;
@@ -107,6 +112,7 @@ struct data_block data_tile(const struct data_block *block, size_t start, size_t
   if (tile.offset) tile.offset += start;
   if (tile.length) tile.length += start;
   if (tile.share) tile.share += start;
+  if (tile.person) tile.person += start;
   if (tile.codes) tile.codes += start;
   if (tile.x) tile.x += start;
   if (tile.row) tile.row += start;
@@ -148,7 +154,7 @@ static const double *gather_one(const double *from, const size_t *row, size_t ro
   return to;
 }
 
-/* Clips, responses, weights and offsets and, if there is a copy by rows, the columns. */
+/* All numbers of the rows and, if there is a copy by rows, the columns. */
 static void gather(const struct batch *batch, const size_t *row, double *buffer, struct data_block *block) {
   const struct data *data = block->data;
   double *clip = buffer + data->kind->width(data) * block->rows, *y = clip + block->rows;
@@ -157,6 +163,8 @@ static void gather(const struct batch *batch, const size_t *row, double *buffer,
   block->row = row;
   block->weight = gather_one(data->weight, row, block->rows, y + block->rows);
   block->offset = gather_one(data->offset, row, block->rows, y + 2 * block->rows);
+  block->length = gather_one(data->length, row, block->rows, y + 3 * block->rows);
+  block->share = gather_one(data->share, row, block->rows, y + 4 * block->rows);
   if (batch->records) {
     records_gather(batch->records, row, block->rows, buffer, clip, y);
     block->x = buffer;
@@ -340,7 +348,7 @@ int data_set_persons(struct data *data, const int *person, size_t persons, size_
     keep_shares(data, share, persons, most);
   else
     base_free(share);
-  return status;
+  return status == BASE_OK ? data_group(data, person) : status;
 }
 
 int data_expect_persons(struct data *data, size_t persons, size_t most) {
@@ -353,6 +361,40 @@ static void keep_shares(struct data *data, double *share, size_t persons, size_t
   data->share = share;
   data->persons = persons;
   data->max_rows = persons * most;
+}
+
+/* A person's rows stay in their order. next: zeros, one more than persons. */
+static void sort_rows(size_t n, const int *person, size_t persons, size_t *next, size_t *row, int *sorted) {
+  for (size_t i = 0; i < n; i++) next[person[i]]++;
+  for (size_t k = 1; k <= persons; k++) next[k] += next[k - 1];
+  for (size_t i = n; i-- > 0;) {
+    size_t to = --next[person[i]];
+    row[to] = i;
+    sorted[to] = person[i];
+  }
+}
+
+/* The lists lie behind the batch, in one piece of memory. */
+int data_group(struct data *data, const int *person) {
+  size_t n = data->n, persons = data->persons;
+  if (data->max_rows / persons > DATA_BLOCK) return BASE_OK;
+  size_t numbers = n + persons + 1, *next = base_alloc(persons + 1, sizeof *next);
+  struct batch *batch = base_alloc(1, sizeof *batch + numbers * sizeof(size_t) + n * sizeof(int));
+  base_free(data->by_person);
+  data->by_person = batch;
+  if (batch && next) {
+    size_t *row = (size_t *)(void *)(batch + 1), *first = row + n;
+    int *sorted = (int *)(void *)(row + numbers);
+    *batch = (struct batch){.count = n, .row = row, .size = (double)persons, .person = sorted, .first = first};
+    sort_rows(n, person, persons, next, row, sorted);
+    for (size_t at = 0, end; at < n; at = end) {
+      for (end = at + 1; end < n && sorted[end] == sorted[at];) end++;
+      if (at == 0 || end - first[batch->blocks - 1] > DATA_BLOCK) first[batch->blocks++] = at;
+    }
+    first[batch->blocks] = n;
+  }
+  base_free(next);
+  return batch && next ? BASE_OK : BASE_ERR_MEMORY;
 }
 
 /* ---- lengths in other coordinates: coordinates.c ---- */

@@ -48,6 +48,8 @@ struct coordinates {
   double *work;             /* two points */
 };
 
+struct batch;
+
 struct data {
   size_t n;
   size_t p;      /* columns without the intercept */
@@ -59,6 +61,7 @@ struct data {
   double *offset;                        /* n: added to the predictors, zero for a null record; NULL: all are zero */
   double *share;                         /* n: part of its person, see data_set_persons(); NULL: each is a person */
   size_t persons, max_rows;              /* where there are shares: public numbers, the latter bounds n */
+  struct batch *by_person;               /* see data_group(); or NULL */
   double most;                           /* bound on the offsets' absolute values */
   const struct coordinates *coordinates; /* or NULL */
   double *length;                        /* n: bounds of lengths in the coordinates; NULL unless rows are weighted */
@@ -80,6 +83,9 @@ int data_expect_weights(struct data *data, int weight, int offset, double most);
 int data_set_persons(struct data *data, const int *person, size_t persons, size_t most);
 /* Memory for the shares of n rows, which their storage fills. */
 int data_expect_persons(struct data *data, size_t persons, size_t most);
+/* Makes the list of all rows person by person, for sums over each person; none where a person may have more rows than
+ * a block. Where rows have persons, once they are in memory. */
+int data_group(struct data *data, const int *person);
 
 /* The same where rows come in parts: all are added before the shares of any are known. */
 struct tally {
@@ -103,10 +109,14 @@ int data_move(struct data *data, const struct coordinates *coordinates);
 /* The rows that a pass reads, where these are not all rows. */
 struct batch {
   size_t count;
-  size_t *row;                   /* ascending; NULL where next is set */
+  size_t *row;                   /* ascending, unless person is set; NULL where next is set */
   double size;                   /* public: the divisor of the sums, whatever count is */
   const struct records *records; /* where rows are gathered from, or NULL: from the columns */
   int next;                      /* the next count records of a stream, in the order in which they come */
+  /* Of all rows, person by person: */
+  const int *person;   /* whose each row is; NULL for other batches */
+  const size_t *first; /* of each of the blocks, which have whole persons, its first place in row; then count */
+  size_t blocks;
 };
 
 /* ---- records.c: a copy by rows, for batches ---- */
@@ -130,6 +140,7 @@ struct data_block {
   const double *y;
   const double *weight, *offset, *length; /* as of the data */
   const double *share;
+  const int *person; /* whose the rows are, those of a person together; NULL: not in this order */
   const size_t *row; /* numbers of the rows, */
   size_t start;      /* or, without a list, of the first one */
   int tile;          /* part of a block: the next part is fetched while this one is summed */

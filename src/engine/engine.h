@@ -17,13 +17,14 @@ struct task {
 };
 
 /* The memory of a thread: a copy of a block that is broken or belongs to a batch, vectors as long as a block for each
- * output, and what the model needs. */
-enum work { BUFFER, T, U, V, WEIGHT, LEFT, TAPE, WORKS };
+ * output, a number for each coefficient of one output, and what the model needs. */
+enum work { BUFFER, T, U, V, WEIGHT, LEFT, PERSON, TAPE, WORKS };
 
 enum sum_form {
   SUM_VECTOR,
   SUM_GRADIENT, /* its last numbers are one for each coefficient; together they are mapped to other coordinates */
   SUM_MATRIX,   /* square, symmetric, for the coefficients of one output: the lower triangle is summed */
+  SUM_PRODUCTS, /* such a matrix; rows in memory come person by person, where they have persons (data_group()) */
   SUM_BOTH,     /* a gradient, one number for each coefficient, followed by such a matrix */
   SUM_COUNTS    /* counts of raw values, column by column, without a model */
 };
@@ -40,7 +41,9 @@ struct sum {
   const char *word;
 };
 
-static inline int sum_has_matrix(enum sum_form form) { return form == SUM_MATRIX || form == SUM_BOTH; }
+static inline int sum_has_matrix(enum sum_form form) {
+  return form == SUM_MATRIX || form == SUM_PRODUCTS || form == SUM_BOTH;
+}
 
 struct engine;
 

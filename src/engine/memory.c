@@ -32,8 +32,10 @@ static int can(const struct engine *e, const struct sum *sum, const struct task 
 }
 
 static int sum_rows(const struct engine *e, const struct sum *sum, const struct task *task, double *answer) {
+  const struct batch *persons = sum->form == SUM_PRODUCTS ? e->rows->by_person : NULL;
+  const struct task of_persons = {task->model, task->ask, persons};
   struct pass pass;
-  int status = pass_open(&pass, e->rows, sum, task, answer);
+  int status = pass_open(&pass, e->rows, sum, persons ? &of_persons : task, answer);
   if (status == BASE_OK) status = pass_add(&pass, e->rows, 0);
   return pass_close(&pass, status);
 }
@@ -131,8 +133,9 @@ static void add_group(void *context, size_t group, int worker) {
   double *work[WORKS], *sum = group == 0 ? pass->answer : pass->sums + (group - 1) * pass->width;
   work[BUFFER] = pass->work + (size_t)worker * work_size(pass);
   work[T] = work[BUFFER] + rows * data_buffer(pass->rows);
-  for (int i = U; i < TAPE; i++) work[i] = work[i - 1] + rows * pass->task->model->outputs;
-  work[TAPE] = work[LEFT] + 4 * MATRIX_TILE;
+  for (int i = U; i < PERSON; i++) work[i] = work[i - 1] + rows * pass->task->model->outputs;
+  work[PERSON] = work[LEFT] + 4 * MATRIX_TILE;
+  work[TAPE] = work[PERSON] + pass->task->model->side;
   size_t end = pass->first + data_blocks(pass->part, of), done = 0;
   for (size_t j = next_block(pass, group, pass->first); j < end; j = next_block(pass, group, j + 1)) {
     if (done++ % pass->stop_every == 0 && base_parallel_stopped(worker)) return;
@@ -152,7 +155,7 @@ static size_t work_size(const struct pass *pass) {
   const struct batch *of = pass->task->of;
   size_t vectors = (LEFT - T) * pass->task->model->outputs;
   return data_block_rows(pass->rows, of) * (data_buffer(pass->rows) + vectors) + 4 * MATRIX_TILE +
-         pass->task->model->tape;
+         pass->task->model->side + pass->task->model->tape;
 }
 
 /*

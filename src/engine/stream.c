@@ -113,9 +113,12 @@ static int tally_rows(struct stream *s) {
   memset(t->rows, 0, t->persons * sizeof *t->rows);
   memset(t->used, 0, t->persons * sizeof *t->used);
   int status = read_rows(s, tally_window);
+  if (status == BASE_OK && s->keep) {
+    share_out(s);
+    status = data_group(s->window, s->person);
+  }
   s->tallied = status == BASE_OK;
   s->kept = s->keep && s->tallied;
-  if (s->kept) share_out(s);
   return status;
 }
 

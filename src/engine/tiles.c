@@ -8,7 +8,7 @@
 
 /* A multiple of 32 rows, at least 64 so that a column's part has several cache lines. */
 size_t tile_search(const struct data_block *b) {
-  size_t rows = (TILE_BYTES / sizeof(double) / (data_buffer(b->data) - 1) + 16) / 32 * 32;
+  size_t rows = (TILE_BYTES / sizeof(double) / (data_buffer(b->data) - 3) + 16) / 32 * 32;
   return rows < 64 ? 64 : rows > 512 ? 512 : rows;
 }
 

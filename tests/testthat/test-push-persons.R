@@ -228,9 +228,9 @@ test_that("a search of more steps than a statement has room for takes several", 
   }
 })
 
-test_that("intervals are those in memory, and prepared rows have their shares", {
+test_that("intervals are those of the records in memory, and prepared rows have their shares", {
   source <- person_table()
-  fit <- persons_fit(d)
+  fit <- persons_fit(d, records = 2000) # more than memory sums person by person
   later <- function(data) {
     set.seed(2)
     suppressMessages(dp_inference(fit, data, eps = 5, delta = 1e-5, noise = "reproducible"))
