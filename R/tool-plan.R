@@ -51,8 +51,7 @@
 #'   for M the noise and the shrinkage of the fit. Residuals are clipped at what normal residuals or counts with a
 #'   Poisson distribution reach. Up to six times the
 #'   non-private width, plans are 0.8 to 1.3 times the median widths of fits on twenty synthetic settings for squared
-#'   error and 0.8 to 1.4 times for Huber's loss; for counts 1 to 1.5 times (`inst/experiments/plan-residual.R`). Where
-#'   n mu is below 500 a fit may find by mistake that residuals reach far, and has then much wider intervals.
+#'   error and 0.8 to 1.4 times for Huber's loss; for counts 1 to 1.5 times (`inst/experiments/plan-residual.R`).
 #'
 #' @param n Number of records, a whole number of at least 2.
 #' @param numeric Number of numeric columns.

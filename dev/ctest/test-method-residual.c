@@ -246,7 +246,7 @@ static void finds_the_scale(void) {
   c.sd = 0.01;
   CHECK(residual_scale(&c).error > 2 * s.error && s.error > 0);
   count[ENDS - 1] += 0.02; /* noise may be this large */
-  CHECK(residual_scale(&c).far < 6 * s.sd);
+  CHECK(residual_scale(&c).far < 5 * s.sd);
   count[ENDS - 1] += 0.015;
   CHECK_NEAR(residual_scale(&c).far, end[ENDS - 1], 1e-12);
   count[ENDS - 1] -= 0.035;

@@ -19,7 +19,7 @@
 #define QUANTILE 1.103668273 /* of order .84, so that 68 % of the |r| are below it times the scale */
 #define FEW 0.004 /* a small fraction, both of the records that are used */
 #define DOUBT 1.5 /* standard deviations of the noise */
-#define LIKELY 6  /* over the scale: residuals that are larger are rare, and */
+#define LIKELY 5  /* over the scale: residuals that are larger are rare, and */
 #define EVIDENT 3 /* standard deviations of the noise tell that there are more */
 
 static double misfit(const struct residual_counts *c, double scale);
