@@ -26,7 +26,7 @@ response_surely <- 2.5    # standard deviations by which the fraction of used re
 response_least <- 1e-6    # and its least value, which small weights may come near
 count_octaves_share <- 0.6 # fraction of the level's budget for the octaves,
 count_offset_share <- 0.3  # and of the rest for the mean of e^o
-count_reach <- 0.1         # see octave_reached()
+count_reach <- 0.1         # see count_clip_at()
 count_beyond <- 16         # counts are bounded by this times their clip
 count_error <- 0.1         # probability that noise alone shows an octave,
 count_unknown <- 2         # and the clip where none is shown
@@ -184,13 +184,16 @@ release_octaves <- function(job, top, rho) {
   list(counts = found$counts[[1]] / job$n, sd = found$sd / job$n)
 }
 
-# The end of the outermost octave that seems to contain counts. Where none exceeds the noise level, a small number, as
+# The end of the outermost octave that seems to contain counts. Noise taken for them makes the error of the mean, squared,
+# four times larger with each octave: it is less likely by more than this factor with each. Where none exceeds the noise level, a small number, as
 # the noise of the mean is in proportion to it.
 count_clip_at <- function(octaves, top) {
   core <- find_core(octaves$counts, octaves$sd)
   groups <- length(octaves$counts) * length(ranges_windows)
   if (core$score < stats::qnorm(count_error / groups, lower.tail = FALSE)) return(min(count_unknown, top))
-  reached <- octave_reached(octaves$counts, core$octave, octaves$sd, 1, list(tail = 0, reach = count_reach))
+  distance <- pmax(seq_along(octaves$counts) - core$octave, 0)
+  enough <- octaves$sd * stats::qnorm(count_reach / 8^(distance - 1), lower.tail = FALSE)
+  reached <- max(core$octave, which(distance > 0 & octaves$counts >= enough))
   min(2^max(reached - 2, 0), top)
 }
 
