@@ -184,9 +184,9 @@ release_octaves <- function(job, top, rho) {
   list(counts = found$counts[[1]] / job$n, sd = found$sd / job$n)
 }
 
-# The end of the outermost octave that seems to contain counts. Noise taken for them makes the error of the mean, squared,
-# four times larger with each octave: it is less likely by more than this factor with each. Where none exceeds the noise level, a small number, as
-# the noise of the mean is in proportion to it.
+# The end of the outermost octave that seems to contain counts. Noise that is taken for them makes the squared error of
+# the mean four times larger with each octave, so it is to be less likely by more than that. Where none exceeds the
+# noise level, a small number, as the noise of the mean is in proportion to it.
 count_clip_at <- function(octaves, top) {
   core <- find_core(octaves$counts, octaves$sd)
   groups <- length(octaves$counts) * length(ranges_windows)
