@@ -187,19 +187,34 @@ explained_share <- function(fit) {
   fit$level$variance / (fit$level$variance + mapped_sigma(fit)^2)
 }
 
+residual_misfit <- 0.04 # standard deviation of what fractions of residuals differ by from those of t, see scale.c
+
 # The size that this fraction of the absolute residuals does not exceed, in the units of the response. As counts are
 # interpolated between ends (proofs: residual-counts), those from an end on are about the fraction beyond the middle of
-# the interval before it. A fraction below the standard deviation of its noise is taken to be as large as that.
+# the interval before it. Where the noise hides the fraction it is expected to be that of the t distribution, whose
+# scale is known up to an error (inst/experiments/recalibration-rule.R). It is taken to be at least as large as the
+# noise, or as that expected.
 residual_quantile <- function(fit, level) {
   released <- fit$inference$released
-  counts <- as.vector(released$counts)
   ends <- released$ends
   k <- length(ends)
   middle <- (ends[-1] + ends[-k]) / 2
-  noise <- attr(released$counts, "sd") * sqrt(rev(seq_len(k - 1)))
-  beyond <- pmax(rev(cumsum(rev(counts[-1]))), noise) / fit$level$present
-  fit$response$half * log_crossing(middle, beyond, 1 - level, ends[k])
+  present <- fit$level$present
+  noise <- attr(released$counts, "sd") * sqrt(rev(seq_len(k - 1))) / present
+  counted <- rev(cumsum(rev(as.vector(released$counts)[-1]))) / present
+  expected <- t_beyond(middle, released$scale)
+  beyond <- expected + (counted - expected) * residual_misfit^2 / (residual_misfit^2 + noise^2)
+  fit$response$half * log_crossing(middle, pmax(beyond, pmin(noise, expected)), 1 - level, ends[k])
 }
+
+# The expected fraction beyond x of a t distribution with 5 degrees of freedom, by Gauss' rule with three nodes for the
+# normal error of the logarithm of its scale.
+t_beyond <- function(x, scale) {
+  of <- function(z) 2 * stats::pt(-t_quantile * x / (scale[["sd"]] * exp(z * scale[["error"]])), 5)
+  (of(-sqrt(3)) + 4 * of(0) + of(sqrt(3))) / 6
+}
+
+t_quantile <- stats::qt(0.84, 5) # of the t distribution, so that 68 % are below it times the scale
 
 # Where y falls below a, by interpolation of its logarithm; `most` where it does not.
 log_crossing <- function(x, y, a, most) {

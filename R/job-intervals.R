@@ -306,7 +306,8 @@ release_residuals <- function(oracle, facts, point, rho, n) {
   ends <- level$most * 2^((seq_len(inference_ends) - inference_ends) / 2)
   counts <- .Call(ffi_oracle_residual_counts, o, point, ends, cost[["counts"]], reproducible)
   scale <- .Call(ffi_residual_scale, ends, counts$counts, counts$sd, level$present)
-  clip <- min(max(inference_clip * scale, if (facts$response$kind == "count") level$event), level$most)
+  reach <- inference_clip * scale[names(inference_clip)]
+  clip <- min(max(reach, if (facts$response$kind == "count") level$event), level$most)
   gradient <- .Call(ffi_oracle_residual_gradient, o, point, clip, cost[["gradient"]], reproducible)
   hessian <- .Call(ffi_oracle_residual_hessian, o, point, largest_curvature(facts$response, level), cost[["hessian"]],
                    reproducible)

@@ -26,7 +26,8 @@ response_surely <- 2.5    # standard deviations by which the fraction of used re
 response_least <- 1e-6    # and its least value, which small weights may come near
 count_octaves_share <- 0.6 # fraction of the level's budget for the octaves,
 count_offset_share <- 0.3  # and of the rest for the mean of e^o
-count_reach <- 0.1         # see octave_reached()
+count_reach <- 0.1         # probability that noise alone shows the next octave, see count_clip_at(),
+count_far <- 4             # and number of octaves from which on it falls by eight with each
 count_beyond <- 16         # counts are bounded by this times their clip
 count_error <- 0.1         # probability that noise alone shows an octave,
 count_unknown <- 2         # and the clip where none is shown
@@ -184,13 +185,18 @@ release_octaves <- function(job, top, rho) {
   list(counts = found$counts[[1]] / job$n, sd = found$sd / job$n)
 }
 
-# The end of the outermost octave that seems to contain counts. Where none exceeds the noise level, a small number, as
-# the noise of the mean is in proportion to it.
+# The end of the outermost octave that seems to contain counts. Noise that is taken for them makes the squared error of
+# the mean four times larger with each octave, so in far octaves it is to be less likely by more than that. Where none
+# exceeds the noise level, a small number, as the noise of the mean is in proportion to it.
 count_clip_at <- function(octaves, top) {
   core <- find_core(octaves$counts, octaves$sd)
   groups <- length(octaves$counts) * length(ranges_windows)
   if (core$score < stats::qnorm(count_error / groups, lower.tail = FALSE)) return(min(count_unknown, top))
-  reached <- octave_reached(octaves$counts, core$octave, octaves$sd, 1, list(tail = 0, reach = count_reach))
+  octave <- seq_along(octaves$counts)
+  distance <- pmax(octave - core$octave, 1)
+  unlikely <- pmax(distance^3, 8^(distance - count_far))
+  enough <- octaves$sd * stats::qnorm(count_reach / unlikely, lower.tail = FALSE)
+  reached <- max(core$octave, octave[octave > core$octave & octaves$counts >= enough])
   min(2^max(reached - 2, 0), top)
 }
 

@@ -30,9 +30,10 @@
 #'   that this is their loss in nats per record; their formula has a factor of 1.3, fitted on synthetic problems, and
 #'   the noise of their slopes' recalibration. On ten synthetic settings for each loss plans have 0.7 to 1.4 times the
 #'   excess of fits for squared error, 0.6 to 1.4 for Huber's loss, and 0.6 to 1.7 for counts
-#'   (`inst/experiments/plan-residual.R`). Plans are up to twice too large for counts with a mean below 0.01, and too
-#'   small, by up to 2.5 times, for few records (`n` of 100). There is then no target. There is no plan for several
-#'   classes, whose excess loss depends on which classes the columns tell apart.
+#'   (`inst/experiments/plan-residual.R`). Plans are up to twice too large for counts with a mean below 0.01. For `n`
+#'   of 100 to 200 they are 0.3 to 1.1 times the mean excess of fits, which a few fits with large errors raise.
+#'   There is then no target. There is no plan for several classes, whose excess loss depends on which classes the
+#'   columns tell apart.
 #' * **Target**: the default target of [dp_sosp()], for every method, from the function that a fit asks. The papers'
 #'   bound ([required_rows()]), which is printed beside it, is for the worst case; typical problems need far fewer
 #'   records.
@@ -51,8 +52,7 @@
 #'   for M the noise and the shrinkage of the fit. Residuals are clipped at what normal residuals or counts with a
 #'   Poisson distribution reach. Up to six times the
 #'   non-private width, plans are 0.8 to 1.3 times the median widths of fits on twenty synthetic settings for squared
-#'   error and 0.8 to 1.4 times for Huber's loss; for counts 1 to 1.5 times (`inst/experiments/plan-residual.R`). Where
-#'   n mu is below 500 a fit may find by mistake that residuals reach far, and has then much wider intervals.
+#'   error and 0.8 to 1.4 times for Huber's loss; for counts 1 to 1.5 times (`inst/experiments/plan-residual.R`).
 #'
 #' @param n Number of records, a whole number of at least 2.
 #' @param numeric Number of numeric columns.

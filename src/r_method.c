@@ -67,13 +67,13 @@ SEXP ffi_penalty_bounds(SEXP penalty) {
 
 /* The scale of residuals from noisy counts, whose noise has this sd; present: their sum without noise. */
 SEXP ffi_residual_scale(SEXP ends, SEXP counts, SEXP sd, SEXP present) {
-  static const char *const names[] = {"sd", "far"};
+  static const char *const names[] = {"sd", "far", "error"};
   const R_xlen_t k = XLENGTH(ends);
   const struct residual_counts c = {(size_t)k, arg_doubles(ends, k), arg_doubles(counts, k), arg_double(sd),
                                     arg_double(present)};
   const struct residual_scale scale = residual_scale(&c);
-  const double numbers[] = {scale.sd, scale.far};
-  return glue_numbers(2, names, numbers);
+  const double numbers[] = {scale.sd, scale.far, scale.error};
+  return glue_numbers(3, names, numbers);
 }
 
 SEXP ffi_trust_region(SEXP gradient, SEXP hessian, SEXP radius) {

@@ -243,6 +243,16 @@ static void finds_the_scale(void) {
   for (int j = 0; j < ENDS; j++) count[j] *= 0.25;
   c.present = 0.25;
   CHECK_NEAR(residual_scale(&c).scale / s.scale, 1, 0.004);
+  c.sd = 0.01;
+  CHECK(residual_scale(&c).error > 2 * s.error && s.error > 0);
+  count[ENDS - 1] += 0.02; /* noise may be this large */
+  CHECK(residual_scale(&c).far < 5 * s.sd);
+  count[ENDS - 1] += 0.015;
+  CHECK_NEAR(residual_scale(&c).far, end[ENDS - 1], 1e-12);
+  count[ENDS - 1] -= 0.035;
+  count[ENDS - 8] += 0.06; /* as this, but for sizes that are likely */
+  CHECK_NEAR(residual_scale(&c).far, (end[ENDS - 8] + end[ENDS - 7]) / 2, 1e-12);
+  count[ENDS - 8] -= 0.06;
   c.sd = 10; /* nothing is known: the middle of the scales, and all residuals may be large */
   CHECK_NEAR(log2(residual_scale(&c).scale), 1 - 6, 0.1);
   CHECK_NEAR(residual_scale(&c).far, (end[0] + end[1]) / 2, 1e-12);

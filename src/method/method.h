@@ -286,6 +286,7 @@ struct residual_counts {
 struct residual_scale {
   double scale; /* of a t distribution with 5 degrees of freedom */
   double sd;    /* 68 % of the residuals are smaller, as of a normal distribution with this standard deviation */
+  double error; /* standard deviation of the logarithm of the scale, of its posterior */
   double far;   /* hardly any residual is larger */
 };
 struct residual_scale residual_scale(const struct residual_counts *c);

@@ -7,7 +7,8 @@
  * one minus the mean of the distribution function F of |r| between the ends j - 1 and j.
  *
  * far is a size that few residuals exceed: the middle of the first interval from which on the fraction does not exceed
- * FEW by more than the noise.
+ * FEW by more than the noise. As there are many ends, noise alone often makes one of the fractions this large; sizes of
+ * more than LIKELY times the scale, which would cost most, need more evidence (inst/experiments/recalibration-rule.R).
  */
 #include "method/private.h"
 
@@ -18,10 +19,12 @@
 #define QUANTILE 1.103668273 /* of order .84, so that 68 % of the |r| are below it times the scale */
 #define FEW 0.004 /* a small fraction, both of the records that are used */
 #define DOUBT 1.5 /* standard deviations of the noise */
+#define LIKELY 5  /* over the scale: residuals that are larger are rare, and */
+#define EVIDENT 3 /* standard deviations of the noise tell that there are more */
 
 static double misfit(const struct residual_counts *c, double scale);
 static double mean_below(double low, double high, double scale);
-static double find_far(const struct residual_counts *c);
+static double find_far(const struct residual_counts *c, double likely);
 
 /* P(|T| < x / scale), T of the t distribution with 5 degrees of freedom. */
 static double below(double x, double scale) {
@@ -30,7 +33,8 @@ static double below(double x, double scale) {
 }
 
 struct residual_scale residual_scale(const struct residual_counts *c) {
-  double fit[SCALES], least = INFINITY, total = 0, mean = 0, top = c->end[c->k - 1], other = MISFIT * c->present;
+  double fit[SCALES], least = INFINITY, total = 0, mean = 0, square = 0;
+  double top = c->end[c->k - 1], other = MISFIT * c->present;
   for (int i = 0; i < SCALES; i++) {
     fit[i] = misfit(c, top * exp2(-i / 8.0));
     least = fmin(least, fit[i]);
@@ -39,9 +43,11 @@ struct residual_scale residual_scale(const struct residual_counts *c) {
     double posterior = exp((least - fit[i]) / (2 * (c->sd * c->sd + other * other)));
     total += posterior;
     mean += posterior * (-i / 8.0);
+    square += posterior * pow(i / 8.0, 2);
   }
-  double scale = top * exp2(mean / total);
-  return (struct residual_scale){.scale = scale, .sd = QUANTILE * scale, .far = find_far(c)};
+  mean /= total;
+  double scale = top * exp2(mean), sd = QUANTILE * scale, error = M_LN2 * sqrt(fmax(square / total - mean * mean, 0));
+  return (struct residual_scale){.scale = scale, .sd = sd, .error = error, .far = find_far(c, LIKELY * sd)};
 }
 
 double residual_within(const struct residual_scale *s, double x) { return below(x, s->scale); }
@@ -63,13 +69,14 @@ static double mean_below(double low, double high, double scale) {
   return (below(low, scale) + 4 * below((low + high) / 2, scale) + below(high, scale)) / 6;
 }
 
-static double find_far(const struct residual_counts *c) {
+static double find_far(const struct residual_counts *c, double likely) {
   double far = c->end[c->k - 1], beyond = 0;
   for (size_t j = c->k - 1; j > 0; j--) {
     beyond += c->count[j];
-    double noise = c->sd * sqrt((double)(c->k - j));
-    if (beyond >= FEW * c->present + DOUBT * noise) break;
-    far = (c->end[j - 1] + c->end[j]) / 2;
+    double noise = c->sd * sqrt((double)(c->k - j)), middle = (c->end[j - 1] + c->end[j]) / 2;
+    double few = FEW * c->present + DOUBT * noise;
+    if (beyond >= (middle > likely ? fmax(few, EVIDENT * noise) : few)) break;
+    far = middle;
   }
   return far;
 }

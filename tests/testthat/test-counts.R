@@ -203,4 +203,6 @@ test_that("the clip of the level is where noisy octaves end", {
   # What one octave more needs is more, the farther it is.
   expect_identical(clip(c(0, 0, 1, 0.0014, none)), 4)
   expect_identical(clip(c(0, 0, 1, 0, 0.0014, none)), 2)
+  expect_identical(clip(c(0.5, 0.5, none, none, 0.0045)), 1)
+  expect_identical(clip(c(0.5, 0.5, none, none, 0.01), top = 1e6), 2^17)
 })

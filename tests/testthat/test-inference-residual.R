@@ -79,14 +79,34 @@ test_that("half of a prediction interval is the quantile of the absolute residua
   expect_equal(whole[, "upr"] - whole[, "fit"], 100, ignore_attr = TRUE)
   whole <- predict(noisy, d[1, ], "response", interval = "prediction", level = 1 - 1e-6)
   expect_equal(whole[, 2:3], c(lwr = 20, upr = 120))
-  noisy$inference$released$counts <- structure(c(1, numeric(24)), sd = 0.01)
-  expect_equal(dpsosp:::residual_quantile(noisy, 0.995), 100)
-  expect_lt(dpsosp:::residual_quantile(noisy, 0.9), 1)
   z <- qnorm(0.9)
   both <- predict(quiet, d[1:5, ], interval = "prediction", level = 0.8, se.fit = TRUE)
   without <- predict(fit, d[1:5, ], interval = "prediction", level = 0.8)
   expect_equal((both$fit[, "upr"] - both$fit[, "fit"])^2, (without[, "upr"] - without[, "fit"])^2 + (z * both$se.fit)^2)
   expect_equal(both$fit[, "fit"], predict(quiet, d[1:5, ]))
+})
+
+test_that("where noise hides large residuals, prediction intervals are those of a t distribution", {
+  fit <- quiet
+  released <- function(last, sd, error = 0) {
+    counts <- structure(c(1 - last, numeric(23), last), sd = sd)
+    fit$inference$released <<- list(counts = counts, ends = 2^(-24:0 / 2), scale = c(sd = 0.1, error = error))
+    fit$level$present <<- 1
+    fit$response$half <<- 1
+  }
+  quantile_of <- function(level, scale = 0.1) scale / qt(0.84, 5) * qt((1 + level) / 2, 5)
+  released(0, 0.5)
+  for (level in c(0.8, 0.95, 0.99)) {
+    expect_equal(dpsosp:::residual_quantile(fit, level), quantile_of(level), tolerance = 0.02)
+  }
+  released(0.1, 0.1) # noise, as large as the fraction that is asked for
+  expect_lt(dpsosp:::residual_quantile(fit, 0.95), 0.4)
+  released(0.1, 0.01)
+  expect_equal(dpsosp:::residual_quantile(fit, 0.95), 1)
+  released(0, 0.5, error = 0.4)
+  beyond <- function(x) mean(2 * pt(-qt(0.84, 5) * x / (0.1 * exp(0.4 * qnorm(ppoints(1e4)))), 5))
+  expect_equal(beyond(dpsosp:::residual_quantile(fit, 0.95)), 0.05, tolerance = 0.1)
+  expect_gt(dpsosp:::residual_quantile(fit, 0.95), 1.1 * quantile_of(0.95))
 })
 
 test_that("sigma is where 68 % of the residuals are, and R-squared about that of lm()", {
