@@ -94,7 +94,7 @@ nodes <- function(n = most / 10) {
   for (server in servers) make_table(server, n / 2)
   sent <- c()
   two <- used(dp_shards(lapply(hosts, open), c("one", "two")), fit)
-  cat(sprintf("%.0f rows: processor time of one node %.1f s; of each of two %.1f s and %.1f s, %.2f and %.2f of it %s\n",
+  cat(sprintf("%.0f rows: processor time of one node %.1f s; of each of two %.1f and %.1f s, %.2f and %.2f of it %s\n",
               n, one, two[1], two[2], two[1] / one, two[2] / one, "(wanted: 0.6)"))
   cat(sprintf("largest answer of a node %.1f kB (wanted: 30)\n", max(sent) / 1000))
 }
