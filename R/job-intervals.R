@@ -110,7 +110,7 @@ check_inferable <- function(loss, penalty, design, call, residual = FALSE, type 
 # ---- estimates and their covariance ----
 
 # Estimates and their covariance from the releases at one point: the gradient g, the Hessian H and the second moments J
-# of the records' gradients, all with noise.
+# of the gradients of records or persons, all with noise.
 #
 # Let E be the noise of H, z the noise of g, and w the point, with w - minimiser = d. One Newton step is theta = w - v
 # with v = H^-1 g. For a quadratic loss

@@ -381,7 +381,7 @@ int data_group(struct data *data, const int *person) {
   size_t numbers = n + persons + 1, *next = base_alloc(persons + 1, sizeof *next);
   struct batch *batch = base_alloc(1, sizeof *batch + numbers * sizeof(size_t) + n * sizeof(int));
   base_free(data->by_person);
-  data->by_person = batch;
+  data->by_person = NULL;
   if (batch && next) {
     size_t *row = (size_t *)(void *)(batch + 1), *first = row + n;
     int *sorted = (int *)(void *)(row + numbers);
@@ -392,9 +392,12 @@ int data_group(struct data *data, const int *person) {
       if (at == 0 || end - first[batch->blocks - 1] > DATA_BLOCK) first[batch->blocks++] = at;
     }
     first[batch->blocks] = n;
+    data->by_person = batch;
+  } else {
+    base_free(batch);
   }
   base_free(next);
-  return batch && next ? BASE_OK : BASE_ERR_MEMORY;
+  return data->by_person ? BASE_OK : BASE_ERR_MEMORY;
 }
 
 /* ---- lengths in other coordinates: coordinates.c ---- */

@@ -32,7 +32,7 @@ static int can(const struct engine *e, const struct sum *sum, const struct task 
 }
 
 static int sum_rows(const struct engine *e, const struct sum *sum, const struct task *task, double *answer) {
-  const struct batch *persons = sum->form == SUM_PRODUCTS ? e->rows->by_person : NULL;
+  const struct batch *persons = sum->form == SUM_PRODUCTS && !task->of ? e->rows->by_person : NULL;
   const struct task of_persons = {task->model, task->ask, persons};
   struct pass pass;
   int status = pass_open(&pass, e->rows, sum, persons ? &of_persons : task, answer);
