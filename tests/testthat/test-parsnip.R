@@ -106,7 +106,7 @@ test_that("intervals of predictions are those of predict()", {
   expect_equal(predict(fit, d, type = "conf_int", std_error = TRUE)$.std_error,
                predict(fit$fit, d, type = "response", se.fit = TRUE)$se.fit)
   expect_equal(predict(linear, d, type = "pred_int", std_error = TRUE)$.std_error, errors$.std_error)
-  same <- predict(linear$fit, d, interval = "prediction")
+  same <- predict(linear$fit, d, type = "response", interval = "prediction")
   expect_equal(predict(linear, d, type = "pred_int")$.pred_upper, same[, "upr"])
   plain <- trained(engine(parsnip::linear_reg(), bounds = frame_bounds), a ~ b)
   expect_error(predict(plain, d, type = "conf_int"), "no intervals", class = "dpsosp_error_absent")
