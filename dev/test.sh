@@ -3,10 +3,10 @@
 # failed", summed over the stages; the exit code is zero if nothing failed. Logs are in build/log/.
 #   dev/test.sh [--ci | --long]
 # Without these it is the short form: tests that take long are shorter (DPSOSP_LONG, in tests/testthat/helper-long.R and
-# dev/matrix.R), so are C tests (CTEST_QUICK), and the package's examples stand for R CMD check and the vignettes; no
-# style, no static analysis, no sanitizer, no valgrind, no gctorture and no R whose memory fails. With --ci the
-# sanitizers run the R tests that reach most of the glue, valgrind all C tests but the accountants', which are
-# arithmetic, and R CMD check neither runs the tests nor builds the vignettes, as other stages do.
+# dev/matrix.R), so are C tests (CTEST_QUICK), and the package's examples stand for R CMD check and the vignettes. It
+# makes no help anew and has no style, no static analysis, no sanitizer, no valgrind, no gctorture and no R whose memory
+# fails. With --ci the sanitizers run the R tests that reach most of the glue, valgrind all C tests but the accountants',
+# which are arithmetic, and R CMD check neither runs the tests nor builds the vignettes, as other stages do.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 . dev/env.sh
@@ -52,7 +52,7 @@ first_lane() {
 second_lane() {
   stage lines dev/lines.sh
   stage labels dev/labels.sh
-  stage docs dev/docs.sh --check
+  if_long docs dev/docs.sh --check
   if_long lint Rscript dev/lint.R
   stage layers Rscript dev/layers.R
   stage srr Rscript dev/srr.R

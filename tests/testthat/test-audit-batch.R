@@ -12,6 +12,7 @@ test_that("the true eps of steps on batches is not seen to exceed the claim", {
 })
 
 test_that("nor is that of line searches that have batches of their own", {
+  skip_unless_long()
   skip_on_cran()
   control <- control_line_search(attempts = 50, batch = 4, gradient_share = 0.01, certificate_share = 1e-6)
   expect_lte(audit_batches("blsgd", loss = "logistic")$bound, 1)

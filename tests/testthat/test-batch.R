@@ -6,7 +6,7 @@ test_that("steps on batches find a point that answers about all rows certify", {
   p <- problem_matrix(4000)
   z <- unit_rows(p$x, 2)
   for (method in batch_methods) {
-    for (neighbours in c("replace-one", "zero-out")) {
+    for (neighbours in long_values(c("replace-one", "zero-out"))) {
       fit <- quiet_fit(p$x, p$y > 0, eps = 4, delta = 1e-6, radius = 2, method = method, target = sosp(0.05, 0.1),
                        neighbours = neighbours, noise = "reproducible")
       expect_equal(fit$status, "sosp")

@@ -143,7 +143,7 @@ test_that("no data set causes an error or another message", {
   cases <- list(none = rep(0, n), one = rep(1, n), two = rep(c(0, 20), n / 2), outside = rep(700, n),
                 negative = rep(-5, n), missing = rep(NA_real_, n), huge = rep(c(-1e308, 1e308), n / 2),
                 null = rep(Inf, n), fractions = runif(n))
-  for (loss in list(loss_poisson(20), "poisson")) for (eps in c(0.05, 3, 1e4)) {
+  for (loss in list(loss_poisson(20), "poisson")) for (eps in long_values(c(0.05, 3, 1e4))) {
     usual <- said(rpois(n, 3), eps = eps, loss = loss)
     for (y in cases) expect_identical(said(y, eps = eps, loss = loss), usual)
   }

@@ -243,7 +243,7 @@ test_that("the default size of a solution is that of a predictor in [-1, 1]", {
 })
 
 test_that("an audit of such a fit does not exceed its claim", {
-  for (relation in c("replace-one", "zero-out")) {
+  for (relation in long_values(c("replace-one", "zero-out"))) {
     fit <- study(robust, x = p$x[1:100, ], response = y[1:100], eps = 20, method = "outpert", neighbours = relation,
                  control = control_perturbation(lambda = 0.1))
     set.seed(4)

@@ -66,6 +66,7 @@ test_that("a fit of a formula needs less than its dense matrix, as factors stay 
 })
 
 test_that("a fit to a source needs the memory of a few chunks, not of all rows", {
+  skip_unless_long()
   skip_without_proc()
   skip_sanitized()
   peak <- peak(

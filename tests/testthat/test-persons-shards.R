@@ -66,6 +66,7 @@ test_that("fits of shards are those in memory, with the same ledger", {
 })
 
 test_that("networks of persons in shards are those in memory", {
+  skip_unless_long()
   shard_workers(c("one", "two"))
   functions <- person_shards()
   search <- control_line_search(attempts = 8, candidates = 8, first = 32, ratio = 0.5, sufficient = 0.001)
@@ -112,6 +113,7 @@ test_that("shards that are tables have persons, too", {
 })
 
 test_that("a shard's database may have no row of the persons that it declares", {
+  skip_unless_long()
   skip_if_not_installed("RSQLite")
   shard_workers("one")
   d <- person_shards(parts = 1)[[1]]()

@@ -257,7 +257,7 @@ network_persons <- function(data, ..., eps = 50) {
 
 test_that("a network counts each person once, in memory and in chunks", {
   d <- with_gaps()
-  for (noise in list("replace-one", "zero-out")) {
+  for (noise in long_values(list("replace-one", "zero-out"))) {
     fit <- network_persons(d, neighbours = noise)
     expect_identical(fit$method, "blgd")
     expect_identical(fit[c("n", "persons")], list(n = 201L, persons = list(name = "person", most = 1000L)))

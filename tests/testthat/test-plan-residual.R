@@ -3,7 +3,7 @@
 test_that("widths of fits by residuals agree with fits, and hidden slopes are told", {
   slopes <- c(0.7, -0.7, 0.7, 0.7)
   losses <- list(squared = loss_squared(c(-7, 17)), huber = loss_huber(c(-7, 17)), poisson = loss_poisson())
-  for (loss in names(losses)) {
+  for (loss in long_values(names(losses))) {
     count <- loss == "poisson"
     plan <- function(n, eps = 2, effect = 0.7, ...) {
       dp_plan(n, numeric = 4, eps = eps, variance = 1 / 3, effect = effect / if (count) 2 else 1, loss = loss,

@@ -26,8 +26,9 @@ test_that("with much budget the coefficients are those of glm()", {
 
 test_that("all methods take it that need no Hessian, and the others say why", {
   d <- counts(400)
-  for (method in c("newton", "newton-b", "objpert", "outpert", "gd", "sgd", "blsgd", "blsgd-ac", "blgd", "agd",
-                   "newton-ridge", "auto")) {
+  methods <- c("newton", "newton-b", "objpert", "outpert", "gd", "sgd", "blsgd", "blsgd-ac", "blgd", "agd",
+               "newton-ridge", "auto")
+  for (method in long_values(methods)) {
     fit <- poisson_fit(d, method = method)
     expect_true(all(is.finite(coef(fit))), info = method)
   }

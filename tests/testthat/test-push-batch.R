@@ -108,6 +108,7 @@ test_that("what a database cannot sum over batches is refused before a charge", 
 })
 
 test_that("PostgreSQL numbers its rows as they lie, and the log shows the sample", {
+  skip_unless_long()
   connection <- postgres_connection()
   source <- push_pair(connection, d)$push
   source$open <- function(columns) stop("rows are fetched")

@@ -4,7 +4,7 @@ d <- frame_with_odd_values(300)
 
 test_that("SQLite takes the sums of weighted rows as the core does, with a tilt, clipping and an intercept or not", {
   connection <- sqlite_connection()
-  for (tilt in c(0, 0.2, -0.1)) {
+  for (tilt in long_values(c(0, 0.2, -0.1))) {
     expect_moved(moved_pair(connection, d, y ~ a + b + f, weighted = TRUE, tilt = tilt))
     expect_moved(moved_pair(connection, d, y ~ a + b + f, radius = 1.1, weighted = TRUE, tilt = tilt))
   }
@@ -34,7 +34,7 @@ test_that("the same holds for clipped rows, and for weights and offsets", {
 test_that("hostile values give sums as in the core, and no record adds more than its bound", {
   connection <- sqlite_connection()
   rows <- extreme_rows()
-  for (tilt in c(0, 0.2, -0.3)) {
+  for (tilt in long_values(c(0, 0.2, -0.3), 1)) {
     for (radius in list(NULL, 0.8)) {
       expect_moved(moved_pair(connection, rows, y ~ a + b + f, radius = radius, weighted = TRUE, tilt = tilt))
       expect_moved_bounded(moved_pair(connection, rows, y ~ a + b + f, radius = radius, weighted = TRUE, tilt = tilt,
@@ -123,7 +123,7 @@ fit <- function(data, method = "auto", ..., formula = y ~ a + b + f, bounds = fr
 
 test_that("the default fit asks for sums only, and is the fit in memory", {
   pair <- push_pair(sqlite_connection(), d)
-  for (method in c("newton-ridge", "2opt-ls", "gd")) {
+  for (method in long_values(c("newton-ridge", "2opt-ls", "gd"))) {
     for (eps in c(0.5, 20)) {
       statements <- watched(pushed <- fit(pair$push, method, eps = eps))
       sums <- "^(BEGIN|ROLLBACK|PRAGMA|(CREATE TEMP|DROP) TABLE|INSERT INTO temp.dpsosp_rows|WITH .* SELECT .*SUM\\()"

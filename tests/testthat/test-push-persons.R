@@ -50,7 +50,7 @@ test_that("a person's part of a sum follows from the person's own records", {
   connection <- sqlite_connection()
   known <- d[!is.na(d$person), ]
   mine <- known$person %in% c("p1", "p2", "p3")
-  for (most in c(2, 1000)) {
+  for (most in long_values(c(2, 1000))) {
     parts <- lapply(list(known, known[mine, ], known[!mine, ]), function(data) {
       lapply(sums_of(data, connection, most), `[`, -1) # without the numbers of persons
     })
@@ -172,7 +172,7 @@ test_that("persons who all have no records are null records, as some are", {
   connection <- sqlite_connection()
   source <- person_table(connection = connection, n = 250)
   DBI::dbExecute(connection, "DELETE FROM people")
-  for (formula in list(y ~ a, y ~ a + class)) {
+  for (formula in long_values(list(y ~ a, y ~ a + class))) {
     for (bounds in list(bounds_ab["a"], "private")) {
       expect_identical(nobs(persons_fit(source, formula, bounds = bounds, id = NULL)), 250L)
     }

@@ -12,7 +12,7 @@ test_that("SQLite takes the sums of every loss, with factors, an intercept and c
   pair <- push_pair(sqlite_connection(), d)
   for (radius in list(NULL, 1.1)) {
     for (formula in list(y ~ a + b + f, y ~ a + b + f - 1)) {
-      for (loss in list("logistic", "sigmoid", loss_logistic(slope = 0.6))) {
+      for (loss in long_values(list("logistic", "sigmoid", loss_logistic(slope = 0.6)))) {
         expect_pushed(pair, formula, loss, radius = radius)
       }
       expect_pushed(pair, formula, "huber_svm", radius = radius, curved = FALSE)

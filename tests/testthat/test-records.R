@@ -62,7 +62,7 @@ test_that("records that do not count are null records: no value of theirs matter
   out <- d$time > 3
   changed <- d
   changed[out, c("a", "y")] <- list(1, NA)
-  for (method in c("newton", "2opt-ls", "sgd")) {
+  for (method in long_values(c("newton", "2opt-ls", "sgd"))) {
     expect_equal(ours(d, subset = time <= 3, method = method), ours(changed, method = method))
     expect_equal(ours(transform(d, w = as.numeric(!out)), weights = w, method = method), ours(changed, method = method))
   }

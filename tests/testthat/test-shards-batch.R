@@ -9,6 +9,7 @@ test_that("fits on batches are those in memory, however the rows are split", {
 })
 
 test_that("so are those with weights, with Poisson sampling, and of batches without rows in some shards", {
+  skip_unless_long()
   shard_workers(c("one", "two"))
   shards <- dp_shards(file_shards(d, c(100, 101, 600)), c("one", "two"))
   same <- function(...) {

@@ -27,7 +27,7 @@ test_that("answers that are none, or another query's, end the fit; each query is
     "no such sum" = quote(replace(answer, "sum", list(answer$sum + 1e3))),
     "no such sum" = quote(replace(answer, "sum", list("secret")))
   )
-  for (i in seq_along(spoiled)) {
+  for (i in long_values(seq_along(spoiled))) {
     at <- 1 + i %% 3
     spoil_worker("two", spoiled[[i]], at)
     ledger <- expect_lost(shards, at, paste("Shard 2 of 2 gave no sum:.*", names(spoiled)[i]))

@@ -107,6 +107,7 @@ test_that("a certificate from shards is that in memory", {
 })
 
 test_that("tables of databases refuse both before a charge", {
+  skip_unless_long()
   shard_workers(c("one", "two"))
   d <- problem_frame(400)
   shards <- dp_shards(sqlite_shards(d)$functions, c("one", "two"))

@@ -25,6 +25,7 @@ test_that("fits of tables on two nodes are those in memory", {
 })
 
 test_that("weights, offsets, a subset and expressions are those in memory", {
+  skip_unless_long()
   shard_workers(c("one", "two"))
   d <- weighed_frame(300)
   shards <- dp_shards(sqlite_shards(d)$functions, c("one", "two"))
@@ -54,6 +55,7 @@ test_that("numbers, counts, classes, smooths and ranges that are found are those
 })
 
 test_that("two oracles of shards have coordinates of their own", {
+  skip_unless_long()
   shard_workers(c("one", "two"))
   shards <- dp_shards(sqlite_shards(d)$functions, c("one", "two"))
   problem <- suppressMessages(dpsosp:::problem_source(y ~ a + b, shards, "logistic", frame_bounds[c("a", "b")], NULL,

@@ -80,7 +80,7 @@ test_that("all losses with a geometry find shapes", {
   )
   losses <- list(list("number", loss_squared()), list("number", loss_huber()), list("count", loss_poisson()),
                  list("class", loss_multinomial()))
-  for (case in losses) {
+  for (case in long_values(losses, 2)) {
     formula <- function(terms) stats::reformulate(terms, case[[1]])
     smooth <- smooth_fit(formula(c("s(a)", "s(b)", "s(z)", "f")), d, loss = case[[2]])
     line <- smooth_fit(formula(c("a", "b", "z", "f")), d, loss = case[[2]])

@@ -15,7 +15,7 @@ controls <- list(sgd = control_gd(batch = 200, max_iterations = 30), "opt-b" = N
                  "newton-b" = NULL, blsgd = NULL)
 
 test_that("they are those of the same rows in memory, in at most two passes", {
-  for (method in names(controls)) {
+  for (method in long_values(names(controls))) {
     passes <- 0
     open <- in_chunks(d, 700)
     source <- dp_source(function() {

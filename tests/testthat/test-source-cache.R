@@ -69,6 +69,7 @@ test_that("rows that change between fits, or come too many, are an error, and no
 })
 
 test_that("weights, offsets and a later certificate or interval are those of rows that are read again", {
+  skip_unless_long()
   d <- weighed_frame(2500)
   run <- function(cache) {
     source <- counted_source(d, cache = cache)$source

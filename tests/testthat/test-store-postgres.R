@@ -112,6 +112,7 @@ test_that("a reservation that may be lost is no reservation", {
 })
 
 test_that("the function waits for the study's row before it adds up", {
+  skip_unless_long()
   local_stores()
   owner <- postgres_connection()
   b <- postgres_store(owner)

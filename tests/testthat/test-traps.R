@@ -140,6 +140,7 @@ test_that("an error in showing progress does not end a run", {
 # ---- garbage collection and R's generator ----
 
 test_that("garbage collections in the middle of a run change nothing", {
+  skip_unless_long()
   collect <- function(done, total) {
     dp_oracle(p$x, p$y, "logistic", dp_budget(mu = 1), 2)
     gc(full = TRUE)

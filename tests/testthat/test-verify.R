@@ -141,7 +141,7 @@ test_that("evaluations, certificates, intervals and tuned fits are verified", {
 })
 
 test_that("a tuned fit is verified, by its own account", {
-  for (strategy in c("split", "poisson", "geometric")) {
+  for (strategy in long_values(c("split", "poisson", "geometric"))) {
     tuned <- suppressMessages(dp_tune(list(one = list(method = "gd"), two = list(method = "newton")), y ~ a + b, d,
                                       eps = 2, delta = 1e-6, strategy = strategy))
     expect_true(dp_verify(tuned)$agrees)

@@ -145,6 +145,7 @@ test_that("weights, offsets, no intercept and both relations", {
 })
 
 test_that("fits to sources and shards are those in memory", {
+  skip_unless_long()
   same <- function(source, tolerance) {
     ours <- warm(control = short)
     theirs <- warm(source, control = short)
