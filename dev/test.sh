@@ -5,8 +5,8 @@
 # Without these it is the short form: tests that take long are shorter (DPSOSP_LONG, in tests/testthat/helper-long.R and
 # dev/matrix.R), so are C tests (CTEST_QUICK), and the package's examples stand for R CMD check and the vignettes. It
 # makes no help anew and has no style, no static analysis, no sanitizer, no valgrind, no gctorture and no R whose memory
-# fails. With --ci the sanitizers run the R tests that reach most of the glue, valgrind all C tests but the accountants',
-# which are arithmetic, and R CMD check neither runs the tests nor builds the vignettes, as other stages do.
+# fails. With --ci the sanitizers run the R tests that reach most of the glue, valgrind all C tests but those of the
+# accountants, which are arithmetic, and R CMD check neither runs the tests nor builds the vignettes, as other stages do.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 . dev/env.sh
