@@ -6,7 +6,7 @@
 # dev/matrix.R), so are C tests (CTEST_QUICK), and the package's examples stand for R CMD check and the vignettes. It
 # makes no help anew and has no style, no static analysis, no sanitizer, no valgrind, no gctorture and no R whose memory
 # fails. With --ci the sanitizers run the R tests that reach most of the glue, valgrind all C tests but those of the
-# accountants, which are arithmetic, and R CMD check neither runs the tests nor builds the vignettes, as other stages do.
+# accountants, which are arithmetic; R CMD check neither runs the tests nor builds the vignettes, as other stages do.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 . dev/env.sh
