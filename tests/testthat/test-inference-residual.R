@@ -101,6 +101,8 @@ test_that("where noise hides large residuals, prediction intervals are those of 
   }
   released(0.1, 0.1) # noise, as large as the fraction that is asked for
   expect_lt(dpsosp:::residual_quantile(fit, 0.95), 0.4)
+  released(-0.2, 0.04) # as is less than nothing
+  expect_equal(dpsosp:::residual_quantile(fit, 0.95), quantile_of(0.95), tolerance = 0.02)
   released(0.1, 0.01)
   expect_equal(dpsosp:::residual_quantile(fit, 0.95), 1)
   released(0, 0.5, error = 0.4)
