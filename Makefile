@@ -15,7 +15,7 @@ demo:
 	INSTALL=1 dev/build.sh --no-build-vignettes
 	Rscript dev/demo.R build/lib build/demo.png
 
-## make test         all checks, those that take long in a shorter form; ten to twelve minutes on two processors
+## make test         all checks, those that take long in a shorter form; eight minutes on two processors
 test:
 	@dev/test.sh
 

@@ -19,7 +19,7 @@ case ${1:-} in
     sanitized=('^(batch|budget|counts-level|fit|huber|leak|multinomial|network|oracle|records|rows|source.*|spider)$')
     accountants=
     ;;
-  *) long='' first=('^[^p]') ;;
+  *) long='' first=('^([^ps]|s[^ht])') ;;
 esac
 unset DPSOSP_LONG CTEST_QUICK
 if [ -n "$long" ]; then export DPSOSP_LONG=1; else export CTEST_QUICK=1; fi
@@ -73,7 +73,7 @@ second_lane() {
 
 examples_and_tests() {
   stage examples Rscript dev/examples.R build/lib
-  stage rtests-p Rscript dev/rtests.R build/lib '^p'
+  stage rtests-2 Rscript dev/rtests.R build/lib '^(p|s[ht])'
 }
 
 build_and_check() {
