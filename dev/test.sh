@@ -28,7 +28,7 @@ mkdir -p build/log
 rm -f build/log/*
 
 # Two lanes run in parallel, as most stages use one processor. The second begins with what needs no installed package,
-# and in the short form ends with the R tests of files that begin with p.
+# and in the short form ends with the R tests of files that begin with p, sh and st.
 main() {
   stage setup dev/setup.sh
   install &
