@@ -57,6 +57,7 @@ test_that("a worker that ends at any query ends the fit at once, and later fits 
 })
 
 test_that("a slow worker ends the fit when its time is over, and goes on with nothing", {
+  skip_unless_long()
   shard_workers(c("one", "two"))
   shards <- dp_shards(frame_shards(n, 2), c("one", "two"), timeout = 1)
   spoil_worker("one", quote(Sys.sleep(60)), 2)

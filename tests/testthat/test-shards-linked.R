@@ -135,6 +135,7 @@ test_that("a node that answers late ends the fit at its time limit, after one ch
 })
 
 test_that("two PostgreSQL clusters give the fit in memory, and see sums and the preparation of rows only", {
+  skip_unless_long()
   nodes <- list(postgres_connection(), postgres_connection())
   shard_workers(c("one", "two"))
   hosts <- vapply(nodes, function(node) DBI::dbGetInfo(node)$host, "")
