@@ -60,7 +60,7 @@ gctorture: setup
 inject: setup
 	dev/inject.sh
 
-## make mutants      do the tests notice mistakes? an hour
+## make mutants      do the tests notice mistakes? hours
 mutants: setup
 	dev/mutants.sh
 

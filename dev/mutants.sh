@@ -30,7 +30,7 @@ main() {
   check_unchanged || exit 2
   for ((worker = 1; worker < workers; worker++)); do cp -a "$work" "$copies/$worker"; done
   printf '%-58s | caught by\n' mutant
-  for ((worker = 0; worker < workers; worker++)); do share "$worker" > >(tee "$copies/$worker.out") & done
+  for ((worker = 0; worker < workers; worker++)); do share "$worker" | tee "$copies/$worker.out" & done
   wait
   failed=$(cat "$copies"/*.out | grep -c '| FAILED: ')
   echo "$(($(cat "$copies"/*.out | wc -l) - failed)) passed, $failed failed"

@@ -3,6 +3,8 @@
 # One daemon for each name; url: how it is reached. Those of the same machine serve later tests, too, unless they were
 # changed.
 changed_workers <- new.env()
+change_worker <- function(name) assign(name, TRUE, changed_workers)
+
 shard_workers <- function(names, url = NULL, frame = parent.frame()) {
   testthat::skip_if_not_installed("mirai")
   testthat::skip_on_cran()
@@ -19,9 +21,10 @@ shard_workers <- function(names, url = NULL, frame = parent.frame()) {
       mirai::launch_local(1, .compute = name, autoexit = exit)
     }
   }
-  withr::defer(for (name in if (is.null(url)) intersect(names, ls(changed_workers)) else names) {
-    mirai::daemons(0, .compute = name)
-    suppressWarnings(rm(list = name, envir = changed_workers))
+  withr::defer({
+    changed <- intersect(names, ls(changed_workers))
+    for (name in if (is.null(url)) changed else names) mirai::daemons(0, .compute = name)
+    rm(list = changed, envir = changed_workers)
   }, frame)
   # A launched daemon needs time to connect.
   for (name in names) mirai::call_mirai(mirai::mirai(1, .compute = name))
@@ -48,7 +51,7 @@ shard_fit <- function(data, ..., method = "gd", budget = dp_budget(eps = 1, delt
 
 # From its k-th sum on, the worker returns the value of code, an expression of answer and request.
 spoil_worker <- function(name, code, at = 1) {
-  assign(name, TRUE, changed_workers)
+  change_worker(name)
   mirai::call_mirai(mirai::everywhere({
     if (!exists("honest", globalenv())) honest <<- dpsosp:::worker_answer
     asked <<- 0

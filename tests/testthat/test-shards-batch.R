@@ -81,7 +81,7 @@ test_that("tables of databases have batches, too, and refuse before a charge whe
   }
   refused("at most 100 candidates", method = "blsgd",
           control = control_line_search(candidates = 101, ratio = 0.9, attempts = 5))
-  assign("two", TRUE, changed_workers)
+  change_worker("two")
   mirai::call_mirai(mirai::everywhere({
     for (source in as.list(dpsosp:::linked)) DBI::dbExecute(source$push$connection, "CREATE TEMP TABLE dpsosp_rows (a)")
   }, .compute = "two")[[1]])
