@@ -92,15 +92,9 @@ certify_point <- function(claim, fit, confidence) {
   intercept <- fit$design$intercept
   point <- core_start(fit$design, response_start(fit$response, fit$coefficients, intercept))
   options <- list(confidence = confidence, hessian_share = control_spider()$hessian_share,
-                  persons = !is.null(claim$persons), cut = cut_of_persons(claim))
+                  persons = !is.null(claim$persons))
   .Call(ffi_method_run, "population", oracle$pointer, core_penalty(fit$penalty, intercept), options, claim$rho, point,
         NULL, oracle$noise == "reproducible")$result
-}
-
-# A database cuts what each record of a person adds to a matrix by less than one unit, of 2^20 for a bound (sql-rows.R).
-# Before that, it rounds multipliers by half a unit at most.
-cut_of_persons <- function(claim) {
-  if (is.null(claim$persons) || !isTRUE(claim$database)) 0 else (claim$persons$most + 1) / max_records
 }
 
 # ---- a fit that holds records out for its certificate: dp_sosp(certificate = "population") ----

@@ -1,7 +1,8 @@
-# What works with what: every model with every method on every form of data, and options of a fit one at a time.
+# What works with what: every model with every method on every form of data, options of a fit one at a time, and what
+# is asked of other data after a fit.
 #   Rscript dev/matrix.R LIBRARY [--write]
-# A cell is one fit to 300 records. It must end in one of three ways:
-#   w  works: a fit with the coefficients of the same call on data in memory
+# A cell is one fit to 300 records, or one call after it. It must end in one of three ways:
+#   w  works: with the coefficients, or the numbers, of the same call on data in memory
 #   r  refused: an error of the package, with nothing charged
 #   f  works, but a database that should compute the sums had its rows fetched, and a message said so
 # Anything else fails: another error, warning or message, other coefficients, a charge before a refusal, rows that are
@@ -19,7 +20,7 @@ main <- function() {
   on.exit(stop_workers(workers))
   watch_budgets()
   remember_plans()
-  rows <- wanted(rbind(default_rows(), option_rows()))
+  rows <- wanted(rbind(default_rows(), option_rows(), later_rows()))
   found <- made(rows)
   if ("--write" %in% arguments && length(failures) == 0L) {
     utils::write.csv(found, table_file, row.names = FALSE, quote = FALSE, na = "")
@@ -203,6 +204,14 @@ options_known <- list(
   persons = function(form, method) list(id = if (form %in% matrices) quote(records$person) else quote(person))
 )
 
+# What is asked of each form of data after a fit by "newton-ridge" to data in memory, and the numbers that result.
+later_models <- c("logistic", "squared", "huber", "poisson", "multinomial")
+later_numbers <- list(
+  dp_certify = function(result) c(result$gradient, result$eigenvalue),
+  dp_inference = function(result) c(result$coefficients, result$inference$vcov),
+  dp_evaluate = function(result) result$estimates$estimate
+)
+
 shared_budget <- function(method) {
   batch <- method %in% c(dpsosp:::methods_with("batch"), "adam")
   if (!batch) return(dp_budget(eps = 20, delta = 1e-6))
@@ -210,6 +219,7 @@ shared_budget <- function(method) {
 }
 
 call_of <- function(form, model, method, option) {
+  if (option %in% names(later_numbers)) return(later_call(form, model, option))
   control <- few_steps(model, method)
   model <- models[[model]]
   given <- c(list(method = method, eps = 20, delta = 1e-6, noise = "reproducible"), model[names(model) != "response"],
@@ -227,6 +237,22 @@ call_of <- function(form, model, method, option) {
   }
   given[names(added)] <- added
   as.call(c(quote(dp_sosp), given))
+}
+
+later_call <- function(form, model, verb) {
+  of_matrix <- form %in% matrices
+  fit <- later_fit(if (of_matrix) "dense" else if (form == "frame") form else "codes", model)
+  y <- if (of_matrix) bquote(records[[.(models[[model]]$response)]])
+  as.call(c(as.name(verb), list(fit, quote(data), y = y, eps = 20, delta = 1e-6, noise = "reproducible")))
+}
+
+later_fits <- list()
+later_fit <- function(form, model) {
+  key <- paste(form, model)
+  if (is.null(later_fits[[key]])) {
+    later_fits[[key]] <<- observe(call_of(form, model, "newton-ridge", ""), form, "newton-ridge", "")$fit
+  }
+  later_fits[[key]]
 }
 
 matrix_part <- function(form, model) {
@@ -266,6 +292,7 @@ charges <- function() if (is.null(claimed)) 0 else nrow(dp_ledger(claimed))
 
 # The fit, or the error, of a call; what it said; how many passes fetched rows; how many charges there are.
 observe <- function(call, form, method, option) {
+  force(call) # may make a fit
   claimed <<- NULL
   fetched <<- 0
   said <- list()
@@ -287,7 +314,7 @@ observe <- function(call, form, method, option) {
 }
 
 # "w", "r" or "f"; or what is wrong, which begins with "!".
-judge <- function(seen, form, like) {
+judge <- function(seen, form, like, option) {
   foreign <- Filter(function(class) !any(c("dpsosp_message", "dpsosp_warning") %in% class), seen$said)
   if (length(foreign) > 0L) return(paste("! a condition of class", foreign[[1]][1]))
   if (inherits(seen$fit, "error")) return(judge_error(seen))
@@ -295,7 +322,7 @@ judge <- function(seen, form, like) {
   if (form == "push" && announced != (seen$fetched > 0)) {
     return(paste("! rows were fetched in", seen$fetched, "passes, with", announced, "messages"))
   }
-  apart <- difference(seen$fit, like)
+  apart <- difference(seen$fit, like, option)
   if (apart > if (isTRUE(forms[[form]]$exact)) 0 else 1e-4) return(paste("! coefficients differ by", signif(apart, 2)))
   if (form == "push" && seen$fetched > 0) "f" else "w"
 }
@@ -306,12 +333,16 @@ judge_error <- function(seen) {
   "r"
 }
 
-difference <- function(fit, like) {
+difference <- function(fit, like, option) {
   if (is.null(like) || inherits(like, "error")) return(0)
-  numbers <- lapply(list(fit, like), function(fit) as.numeric(unlist(coef(fit))))
-  if (length(numbers[[1]]) != length(numbers[[2]])) return(Inf)
+  numbers <- lapply(list(fit, like), numbers_of, option)
+  known <- lapply(numbers, is.finite)
+  if (!identical(known[[1]], known[[2]])) return(Inf)
+  numbers <- lapply(numbers, `[`, known[[1]])
   max(abs(numbers[[1]] - numbers[[2]])) / max(1, abs(numbers[[2]]))
 }
+
+numbers_of <- function(result, option) as.numeric(unlist((later_numbers[[option]] %||% coef)(result)))
 
 # The results of one call on every form of data; absent forms are "-".
 row_of <- function(model, method, option = "") {
@@ -321,7 +352,7 @@ row_of <- function(model, method, option = "") {
     result[form] <- "-"
     if (absent(form)) next
     seen <- observe(call_of(form, model, method, option), form, method, option)
-    result[form] <- judge(seen, form, fit_like(seen$fit, fits, like_of(form, method, option), model, option))
+    result[form] <- judge(seen, form, fit_like(seen$fit, fits, like_of(form, method, option), model, option), option)
     fits[[form]] <- seen$fit
     note(result[[form]], paste(c(model, method, if (option != "") option, form), collapse = ", "))
   }
@@ -343,7 +374,8 @@ fit_like <- function(fit, fits, like, model, option) {
 # are used as they are. In memory a method that uses each record once puts the records in a random order.
 like_of <- function(form, method, option) {
   if (form == "dense" && option == "ranges") return("")
-  if (method %in% dpsosp:::methods_with("fresh") && !form %in% c(matrices, "shards")) {
+  once <- method %in% dpsosp:::methods_with("fresh") || option == "dp_certify"
+  if (once && !form %in% c(matrices, "shards")) {
     return(if (form == "push") "chunks" else "")
   }
   forms[[form]]$like %||% ""
@@ -364,6 +396,11 @@ option_rows <- function() {
     rows <- expand.grid(method = some_methods[[model]], option = names(options_known), stringsAsFactors = FALSE)
     data.frame(model, rows)
   }))
+}
+
+later_rows <- function() {
+  rows <- expand.grid(option = names(later_numbers), model = later_models, stringsAsFactors = FALSE)
+  data.frame(model = rows$model, method = "newton-ridge", option = rows$option)
 }
 
 every_row <- "--write" %in% arguments || Sys.getenv("DPSOSP_LONG") == "1"

@@ -112,6 +112,7 @@ double oracle_left(const struct oracle *oracle);
 double oracle_lipschitz(const struct oracle *oracle);  /* L: bound on the norm of a gradient */
 double oracle_smoothness(const struct oracle *oracle); /* G: Lipschitz constant of the gradient */
 double oracle_curv_lower(const struct oracle *oracle); /* no Hessian has an eigenvalue below minus this */
+double oracle_missing(const struct oracle *oracle);    /* this part of a record's bound may be missing from a matrix */
 double oracle_third(const struct oracle *oracle);      /* M: Lipschitz constant of the Hessian, or infinite */
 double oracle_floor(const struct oracle *oracle);      /* lower bound of the loss */
 double oracle_at_zero(const struct oracle *oracle);    /* upper bound of the loss at w = 0 */

@@ -116,6 +116,7 @@ double oracle_smoothness(const struct oracle *o) {
 }
 
 double oracle_curv_lower(const struct oracle *o) { return model_bounds(&o->model)->curv_lower; }
+double oracle_missing(const struct oracle *o) { return engine_missing(&o->engine); }
 double oracle_third(const struct oracle *o) { return model_bounds(&o->model)->third; }
 double oracle_floor(const struct oracle *o) { return model_bounds(&o->model)->floor; }
 double oracle_at_zero(const struct oracle *o) { return model_bounds(&o->model)->at_zero; }

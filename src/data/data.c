@@ -294,13 +294,11 @@ static void finish_weights(struct data *data, size_t first, size_t rows) {
 
 /* ---- persons ---- */
 
-#define SHARE_UNITS ((size_t)1 << 20)
-
-double data_share_of(size_t m) { return (double)(SHARE_UNITS / m) / (double)SHARE_UNITS; }
+double data_share_of(size_t m) { return (double)(DATA_SHARE_UNITS / m) / (double)DATA_SHARE_UNITS; }
 
 int tally_open(struct tally *t, size_t persons, size_t most) {
   *t = (struct tally){0};
-  if (persons == 0 || most == 0 || most > SHARE_UNITS || persons > SIZE_MAX / most) return BASE_ERR_ARGUMENT;
+  if (persons == 0 || most == 0 || most > DATA_SHARE_UNITS || persons > SIZE_MAX / most) return BASE_ERR_ARGUMENT;
   t->persons = persons;
   t->most = most;
   t->rows = base_alloc(persons, sizeof *t->rows);

@@ -126,6 +126,8 @@ void engine_free(struct engine *e);
 double engine_additions(const struct engine *e, enum sum_form form, size_t width);
 /* The same for a vector, with tiles of any size. */
 double engine_additions_any(const struct engine *e);
+/* The part of a record's bound that may be missing from a matrix, as a database cuts what a person's rows add to it. */
+double engine_missing(const struct engine *e);
 
 /* ---- tiles.c: rows of a block that are processed together, so that they stay in the first-level cache ---- */
 

@@ -141,6 +141,13 @@ static const struct engine_kind shards = {.can = can_shards,
                                           .set_persons = set_remote_persons,
                                           .free = free_away};
 
+/* A database cuts each of a person's rows by less than one unit, of 2^20 for a bound. Before that, it rounds what
+ * multiplies rows by half a unit at most (proofs: population-certificate). */
+double engine_missing(const struct engine *e) {
+  if (!e->kind->inside || !e->rows->share) return 0;
+  return (double)(e->rows->max_rows / e->rows->persons + 1) / DATA_SHARE_UNITS;
+}
+
 static int inside_nodes(const struct engine *e, const struct sum *sum, const struct task *task) {
   return e->rows->coordinates && can_shards(e, sum, task);
 }

@@ -116,7 +116,7 @@ static int direct_step(struct cubic *s, double rho) {
   if (status != BASE_OK) return status;
   la_axpy(dim, 1, s->step, s->w);
   project(s, s->w);
-  double lower = lowest - noise - confidence_eigen(sd, dim, 1 - s->o->confidence);
+  double lower = lowest - noise - objective_eigen_error(s->f, sd, 1 - s->o->confidence);
   status = note(s, "hessian", lowest - noise, lower, sd, s->o->hessian_share * rho);
   if (status == BASE_OK) trace_last(&s->result->trace)->step = la_norm(dim, s->step);
   return status;

@@ -109,7 +109,7 @@ static int certifies(const void *wish, double alpha) {
   double seen = sqrt(alpha * alpha / 4 + (double)c.f->dim * sd * sd);
   if (confidence_norm(seen, sd, c.f->dim, costs.beta_g) > alpha) return 0;
   if (costs.rho_h == 0) return 1;
-  return 2 * confidence_eigen(objective_sd_all(c.f, &query_hessian, c.w, costs.rho_h), c.f->dim, costs.beta_h) <=
+  return 2 * objective_eigen_error(c.f, objective_sd_all(c.f, &query_hessian, c.w, costs.rho_h), costs.beta_h) <=
          at.eps_h;
 }
 
@@ -167,7 +167,7 @@ static int test_curvature(const struct objective *f, const struct costs *costs, 
   if (status == BASE_OK) status = la_eigen_min(dim, h, &value, h + dim * dim);
   base_free(h);
   if (status != BASE_OK) return status;
-  double lower = value - confidence_eigen(sd, dim, costs->beta_h);
+  double lower = value - objective_eigen_error(f, sd, costs->beta_h);
   struct trace_row row = {costs->rho_last > 0 ? 2 : 1, costs->iterations, "hessian", value, lower, sd, costs->rho_h, 0};
   result->eigen_min = value;
   result->eigen_lower = fmax(lower, -f->lower);

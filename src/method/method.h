@@ -365,7 +365,6 @@ struct population_options {
   double confidence;
   double hessian_share; /* as in spider_options */
   int persons;          /* do records belong to persons, so that all of them are used in each release? */
-  double cut;           /* of persons: the part of a record's bound that a database's matrices may lack */
 };
 /* Certifies w, which is unchanged and must come from other records, by all records. */
 int population_run(struct oracle *oracle, const struct penalty *penalty, const struct population_options *options,

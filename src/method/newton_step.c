@@ -157,7 +157,7 @@ static int invert(struct newton *s, double sd) {
   if (status != BASE_OK) return status;
   struct trace_row *row = trace_last(&s->result->trace);
   row->estimate = s->value[0];
-  row->bound = s->value[0] - confidence_eigen(sd, dim, 1 - o->confidence);
+  row->bound = s->value[0] - objective_eigen_error(s->f, sd, 1 - o->confidence);
   fill_inverse(s);
   return BASE_OK;
 }

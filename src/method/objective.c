@@ -16,6 +16,7 @@ void objective_init(struct objective *f, struct oracle *oracle, const struct pen
   f->third = oracle_third(oracle) + penalty_third(penalty);
   f->steepest = oracle_lipschitz(oracle);
   f->lower = oracle_curv_lower(oracle) + penalty_curv_lower(penalty);
+  f->missing = oracle_missing(oracle) * oracle_smoothness(oracle);
   f->batch = NULL;
   f->clip = 0;
 }
@@ -131,6 +132,10 @@ double objective_rows(const struct objective *f) { return f->batch ? f->batch->s
 
 double objective_sd_all(const struct objective *f, const struct query *q, const double *w, double rho) {
   return release_sd(oracle_all(f->oracle), q, &(struct ask){.at = w}, rho);
+}
+
+double objective_eigen_error(const struct objective *f, double sd, double beta) {
+  return confidence_eigen(sd, f->dim, beta) + f->missing;
 }
 
 double objective_sd_gradient(const struct objective *f, const double *w, double rho, double share) {

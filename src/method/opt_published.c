@@ -100,7 +100,7 @@ static int iterate(struct state *s) {
   if (status == BASE_OK) status = la_eigen_min(f->dim, s->hessian, &value, s->direction);
   if (status != BASE_OK) return status;
   out->eigen_min = value;
-  out->eigen_lower = value - confidence_eigen(sd, f->dim, s->phase->beta_h);
+  out->eigen_lower = value - objective_eigen_error(f, sd, s->phase->beta_h);
   row = (struct trace_row){
       s->phase->number, s->iteration, objective_hessian_name(f), value, out->eigen_lower, sd, rho, 0};
   status = trace_add(&out->trace, &row);

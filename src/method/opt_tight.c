@@ -277,7 +277,7 @@ static int measure_hessian(struct state *s, double *value, double *width) {
   pool_add(&s->hessian, s->answer, sd, rho);
   status = la_eigen_min(f->dim, s->hessian.mean, value, s->direction);
   if (status != BASE_OK) return status;
-  *width = confidence_eigen(pool_sd(&s->hessian), f->dim, beta);
+  *width = objective_eigen_error(f, pool_sd(&s->hessian), beta);
   s->result->eigen_min = *value;
   s->result->eigen_lower = *value - *width;
   struct trace_row row = {s->phase->number,

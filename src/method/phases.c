@@ -157,5 +157,5 @@ static int certifies(const void *wish, double alpha) {
   if (confidence_norm(seen, sd, f->dim, confidence_share(p->beta_g, 1)) > alpha) return 0;
   if (!both) return 1;
   double sd_h = objective_sd_all(f, &query_hessian, c->w, o->hessian_share * p->rho);
-  return 3 * confidence_eigen(sd_h, f->dim, confidence_share(p->beta_h, 1)) <= at.eps_h;
+  return 3 * objective_eigen_error(f, sd_h, confidence_share(p->beta_h, 1)) <= at.eps_h;
 }

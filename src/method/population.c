@@ -39,7 +39,6 @@ static double mean_upper(double mean, double most, double n, double beta) {
 struct sample {
   size_t records;
   double rho; /* zero: of fresh records, which are paid for */
-  double cut; /* this part of a record's bound may be missing from a matrix */
 };
 
 /* Bound on u'E[g g']u for a fixed u, with g the gradient of the loss. */
@@ -57,7 +56,7 @@ static int second_moment(const struct objective *f, const double *w, struct samp
   if (status == BASE_OK) status = la_eigen_min(dim, matrix, &smallest, matrix + dim * dim);
   base_free(matrix);
   if (status != BASE_OK) return status;
-  *variance = mean_upper(-smallest + of.cut * most - base_qnorm(beta) * sd, most, (double)of.records, beta);
+  *variance = mean_upper(-smallest + oracle_missing(f->oracle) * most - base_qnorm(beta) * sd, most, (double)of.records, beta);
   struct trace_row row = {0, 0, "gradient products", -smallest, *variance, sd, 0, 0};
   return trace_add(&result->trace, &row);
 }
@@ -95,8 +94,7 @@ static int gradient_and_eigenvalue(const struct objective *f, const double *w, s
     penalty_add_hessian(f->penalty, dim, w, h);
     status = la_eigen_min(dim, h, &result->eigen_min, g + dim);
     double below = oracle_curv_lower(f->oracle), above = oracle_smoothness(f->oracle);
-    double lower = result->eigen_min + base_qnorm(beta) * sd.hessian - hoeffding(below + above, n, beta);
-    lower -= of.cut * fmax(below, above);
+    double lower = result->eigen_min + base_qnorm(beta) * sd.hessian - hoeffding(below + above, n, beta) - f->missing;
     result->eigen_lower = fmax(lower, -f->lower);
     struct trace_row row = {0, 0, "hessian", result->eigen_min, result->eigen_lower, sd.hessian, 0, 0};
     if (status == BASE_OK) status = trace_add(&result->trace, &row);
@@ -133,12 +131,12 @@ int population_certify(const struct objective *f, const double *w, double curvat
 /* ---- certificate of a point that comes from other records ---- */
 
 /* Persons with several records are no leaves of fresh records: each release is of all persons. */
-static int certify_by_all(const struct objective *f, const double *w, double curvature_share, double cut, double rho,
-                          double beta, struct opt_result *result) {
+static int certify_by_all(const struct objective *f, const double *w, double curvature_share, double rho, double beta,
+                          struct opt_result *result) {
   size_t n = oracle_rows(f->oracle);
   double variance = f->steepest * f->steepest;
   begin(f, curvature_share, result);
-  const struct sample some = {n, PRODUCTS * rho, cut}, rest = {n, (1 - PRODUCTS) * rho, cut};
+  const struct sample some = {n, PRODUCTS * rho}, rest = {n, (1 - PRODUCTS) * rho};
   int status = second_moment(f, w, some, beta / ERRORS, &variance, result);
   if (status != BASE_OK) return status;
   return gradient_and_eigenvalue(f, w, rest, curvature_share, beta / ERRORS, variance, result);
@@ -151,7 +149,7 @@ int population_run(struct oracle *oracle, const struct penalty *penalty, const s
   result_init(result);
   result->status = OPT_RECORDS;
   double share = f.lower > 0 ? options->hessian_share : 0, beta = 1 - options->confidence;
-  if (options->persons) return certify_by_all(&f, w, share, options->cut, rho * ALMOST, beta, result);
+  if (options->persons) return certify_by_all(&f, w, share, rho * ALMOST, beta, result);
   int status = fresh_open(oracle, rho * ALMOST);
   if (status == BASE_OK) status = population_certify(&f, w, share, beta, result);
   fresh_close(oracle);
@@ -173,7 +171,6 @@ static const struct field population_fields[] = {
     FIELD(population_options, NUMBER, confidence),
     FIELD(population_options, NUMBER, hessian_share),
     FIELD(population_options, FLAG, persons),
-    FIELD(population_options, NUMBER, cut),
     {NULL, FIELD_FLAG, 0, NULL},
 };
 METHOD(population)

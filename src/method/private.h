@@ -116,6 +116,7 @@ struct objective {
   double third;                 /* M: Lipschitz constant of the Hessian */
   double steepest;              /* bound on the norm of the loss's gradient, for all data */
   double lower;                 /* no eigenvalue of the Hessian is below -lower, for all data */
+  double missing;               /* bound on the norm of what a computed Hessian lacks */
   const struct sampling *batch; /* releases are on a fresh batch; NULL: on the full data */
   double clip;                  /* norm to which a record's part of a gradient is clipped; 0: not clipped */
 };
@@ -130,6 +131,8 @@ double objective_sd_gradient(const struct objective *f, const double *w, double 
 double objective_sd_hessian(const struct objective *f, const double *w, double rho);
 /* sd of a release on the full data. */
 double objective_sd_all(const struct objective *f, const struct query *q, const double *w, double rho);
+/* Bound on the error of an eigenvalue of a Hessian with noise of this sd; of either sign for half of beta. */
+double objective_eigen_error(const struct objective *f, double sd, double beta);
 /* A step with several releases. On a batch, opening the step pays for all of them: rho of a release is then only used
  * in a trace, and a Hessian or a direction takes everything that is left. On the full data each release pays, and
  * opening and closing do nothing. sd as above; for traces and directions it is that of the noise alone. */

@@ -193,7 +193,7 @@ static void costs_noise(struct costs *costs, const struct wish *c) {
   double slice = c->rho / costs->iterations * ALMOST, again = o->explicit_test ? 2 : 0;
   costs->beta_g = costs->beta_h = (1 - o->confidence) / 2 / costs->iterations * 6 / (M_PI * M_PI);
   double a = confidence_length(objective_sd_all(f, &query_gradient, c->w, slice), f->dim, costs->beta_g);
-  double b = confidence_eigen(objective_sd_all(f, &query_hessian, c->w, slice), f->dim, costs->beta_h / 2);
+  double b = objective_eigen_error(f, objective_sd_all(f, &query_hessian, c->w, slice), costs->beta_h / 2);
   double ratio = pow(costs->radius * b / a, 2.0 / 3), share = ratio / (1 + ratio);
   costs->rho_g = slice * (1 - share);
   costs->rho_h = slice * share;
@@ -350,7 +350,7 @@ static int measure(struct state *s) {
   if (status == BASE_OK) status = objective_hessian(f, s->w, s->costs.rho_h, s->answer, &sd);
   if (status != BASE_OK) return status;
   pool_add(&s->hessian, s->answer, sd, s->costs.rho_h);
-  s->noise_h = confidence_eigen(pool_sd(&s->hessian), f->dim, s->costs.beta_h / again / 2); /* of either sign */
+  s->noise_h = objective_eigen_error(f, pool_sd(&s->hessian), s->costs.beta_h / again / 2); /* of either sign */
   status =
       la_trust_region(f->dim, s->hessian.mean, s->gradient.mean, s->costs.radius, s->step, &s->dual, &s->eigen_min);
   if (status != BASE_OK) return status;

@@ -228,6 +228,16 @@ test_that("bounds allow for what a database cuts from matrices of persons with m
   expect_gte(pushed$upper, memory$upper)
   expect_lte(pushed$lower, memory$lower)
   expect_equal(pushed, memory, tolerance = 5e-3)
+  # The certificate of a fit itself, too
+  own_lower <- function(data, ...) {
+    set.seed(4)
+    fit <- quiet_fit(persons_formula, data, eps = 1e6, delta = 1e-6, loss = "sigmoid", method = "gd", bounds = ranges,
+                     radius = 1, records = 300, noise = "reproducible", ...)
+    fit$certificate$eigenvalue[["lower"]]
+  }
+  allowance <- own_lower(data, id = person) - own_lower(dp_source(connection, "d", push = TRUE, id = "person"))
+  expect_gte(allowance, 0)
+  expect_lte(allowance, 2 * 301 / 2^20 * max(loss_bounds(fit$loss)[c("curv_lower", "curv_upper")]))
 })
 
 test_that("wrong arguments are errors that name them", {
