@@ -4,8 +4,8 @@
 #   dev/mutants.sh [pattern]     only mutants whose text matches
 #   dev/mutants.sh --apply       do all scripts still change their files, and are there the tests? Nothing is built
 # Prints "mutant | caught by"; ends with "N passed, N failed". A mutant fails when no test fails, when its sed script
-# leaves one of its files as it is, or when it does not compile. There is a worker for each processor, with a copy of
-# its own. Tests run in their short form, and in full only on what survives it.
+# leaves one of its files as it is, or when it does not compile. There are two workers for each processor, as tests of
+# shards mostly wait, each with a copy of its own. Tests run in their short form, and in full only on what survives it.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 . dev/env.sh
@@ -15,7 +15,7 @@ if [ "${1:-}" = --apply ]; then apply=1; shift; fi
 pattern=${1:-.}
 copies=$(mktemp -d)
 trap 'rm -rf "$copies"' EXIT
-workers=$(nproc)
+workers=$((2 * $(nproc)))
 passed=0
 failed=0
 

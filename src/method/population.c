@@ -56,7 +56,8 @@ static int second_moment(const struct objective *f, const double *w, struct samp
   if (status == BASE_OK) status = la_eigen_min(dim, matrix, &smallest, matrix + dim * dim);
   base_free(matrix);
   if (status != BASE_OK) return status;
-  *variance = mean_upper(-smallest + oracle_missing(f->oracle) * most - base_qnorm(beta) * sd, most, (double)of.records, beta);
+  double largest = -smallest + oracle_missing(f->oracle) * most;
+  *variance = mean_upper(largest - base_qnorm(beta) * sd, most, (double)of.records, beta);
   struct trace_row row = {0, 0, "gradient products", -smallest, *variance, sd, 0, 0};
   return trace_add(&result->trace, &row);
 }
