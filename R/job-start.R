@@ -186,8 +186,9 @@ release_octaves <- function(job, top, rho) {
 }
 
 # The end of the outermost octave that seems to contain counts. Noise that is taken for them makes the squared error of
-# the mean four times larger with each octave, so in far octaves it is to be less likely by more than that. Where none
-# exceeds the noise level, a small number, as the noise of the mean is in proportion to it.
+# the mean four times larger with each octave, so in far octaves it is to be less likely by more than that
+# (inst/experiments/octaves-rule.R). Where none exceeds the noise level, a small number, as the noise of the mean is in
+# proportion to it.
 count_clip_at <- function(octaves, top) {
   core <- find_core(octaves$counts, octaves$sd)
   groups <- length(octaves$counts) * length(ranges_windows)
