@@ -3,10 +3,10 @@
 # what is beyond the clip.
 #   Rscript octaves-rule.R [RUNS]
 # For each rule, by distribution and n mu of the level as a whole (columns): the root of the mean square of the
-# logarithm of released over true mean. count_reach and count_far are the constants that are compared. With 2000 runs and
-# n mu = 1000 it is .048 for Poisson counts with mean .05 and .213 with count_far = Inf; with 400 it is .58 where few
-# counts are large, .63 with count_far = 2 and .56 with 6. With count_reach = .03 dispersed counts have .38 at 50, not
-# .31; with .3 they have .28, and most others 5 to 50 percent more.
+# logarithm of released over true mean. count_reach and count_far are the constants that are compared. With 2000 runs
+# and n mu = 1000 it is .048 for Poisson counts with mean .05 and .213 with count_far = Inf; with 400 it is .58 where
+# few counts are large, .63 with count_far = 2 and .56 with 6. With count_reach = .03 dispersed counts have .38 at 50,
+# not .31; with .3 they have .28, and most others 5 to 50 percent more.
 
 library(dpsosp)
 
