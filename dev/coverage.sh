@@ -19,13 +19,17 @@ make --no-print-directory -C dev/ctest coverage BUILD="$work/ctest" > "$work/cte
   { tail -20 "$work/ctest.log"; exit 1; }
 counts_of dev/ctest "$work/ctest" > "$work/c.gcov"
 
-# A process for each group of test files: counts are written when it ends, so one that fails keeps those of the others.
+# A process for each group of test files, as many as there are processors: counts are written when it ends, so one that
+# fails keeps those of the others.
+tests_of() {
+  R_LIBS="$work/lib" R_COVR=true Rscript dev/rtests.R "$work/lib" "^$1(-|\$)" > "$work/rtests-$1.log" 2>&1 ||
+    echo "tests of $1: $(tail -1 "$work/rtests-$1.log")"
+}
+export -f tests_of
+export work
 Rscript dev/coverage.R install "$work" > "$work/install.log" 2>&1 || { tail -20 "$work/install.log"; exit 1; }
-for group in $(cd tests/testthat && printf '%s\n' test-*.R | sed 's/^test-//; s/[-.].*//' | sort -u); do
-  if [ $# -gt 0 ] && ! grep -qE "$1" <<< "$group"; then continue; fi
-  R_LIBS="$work/lib" R_COVR=true Rscript dev/rtests.R "$work/lib" "^$group(-|\$)" > "$work/rtests-$group.log" 2>&1 ||
-    echo "tests of $group: $(tail -1 "$work/rtests-$group.log")"
-done
+(cd tests/testthat && printf '%s\n' test-*.R) | sed 's/^test-//; s/[-.].*//' | sort -u | grep -E "${1:-.}" |
+  xargs -P "$(nproc)" -I '{}' bash -c 'tests_of "{}"'
 counts_of "$work/source/dpsosp/src" "$work/source/dpsosp/src" > "$work/r.gcov"
 
 Rscript dev/coverage.R report "$work" "$@"
