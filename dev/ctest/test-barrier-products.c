@@ -7,6 +7,7 @@
 
 static void by_definition(const struct item *item, const struct query *gradient);
 static void many_rows(size_t most);
+static void allocations(void);
 
 void test_barrier_products(void) {
   static const struct item damped = {&query_products, "logistic", DAMPED, 0};
@@ -22,6 +23,8 @@ void test_barrier_products(void) {
     many_rows(DATA_BLOCK);
     many_rows(DATA_BLOCK + 1);
   }
+  fixture_storage = 0;
+  allocations();
 }
 
 static void mean_at(const struct item *item, const struct query *q, const struct lists *l, double *answer) {
@@ -99,4 +102,22 @@ static void many_rows(size_t most) {
   for (size_t j = 0; j < ALL; j++) CHECK_NEAR(found[0][j], expected[j], 1e-13);
   fixture_close(&f);
   base_free(person);
+}
+
+/* Without memory there are no persons, and all is freed. */
+static void allocations(void) {
+  long before = ctest_live_allocations();
+  int status = BASE_ERR_MEMORY, failures = 0, person[50];
+  for (int i = 0; i < 50; i++) person[i] = 1 + i % 7;
+  while (status == BASE_ERR_MEMORY && failures < 100) {
+    struct fixture f;
+    fixture_open(&f, "logistic", 50, 2, 1, ORACLE_REPLACE_ONE, 1);
+    ctest_fail_allocation(failures + 1);
+    status = oracle_set_persons(f.oracle, person, 7, 50);
+    ctest_fail_allocation(0);
+    failures += status == BASE_ERR_MEMORY;
+    fixture_close(&f);
+    CHECK(ctest_live_allocations() == before);
+  }
+  CHECK(status == BASE_OK && failures >= 4);
 }
