@@ -23,9 +23,10 @@
 #' of the person's losses. Gradient, Hessian and second moments of the gradients are then each of all persons, at parts
 #' of the budget, so a source is read several times, and a database computes them.
 #'
-#' @param fit A fit from [dp_sosp()], by any method; one with `id` must have a formula.
-#' @param data Other records with the same columns: a data frame or a source ([dp_source()]), which is read once; for a
-#'   fit to a matrix, a matrix.
+#' @param fit A fit from [dp_sosp()], by any method, with a loss of one predictor whose slope is bounded: not
+#'   [loss_squared()] or [loss_multinomial()]. One with `id` must have a formula.
+#' @param data Other records with the same columns: a data frame, a source ([dp_source()]), which is read once, or
+#'   shards ([dp_shards()]); for a fit to a matrix, a matrix.
 #' @param eps,delta,budget The privacy budget of these records, as in [dp_sosp()].
 #' @param y,weights,offset For a fit to a matrix: the response and, if the fit had them, weights and offset of the
 #'   rows. A fit with a formula finds them in the data.
