@@ -79,7 +79,7 @@ dp_certify <- function(fit, data, eps = NULL, delta = NULL, budget = NULL, y = N
 }
 
 check_certifiable <- function(loss, design, call) {
-  check_bounded_slope(loss, "A certificate of the population needs", call)
+  check_bounded_slope(loss, "A certificate of the population needs", call, FALSE)
   if (loss_outputs(loss) > 1L) {
     abort("argument", "A certificate of the population is for losses of one predictor; the ", loss$name, " loss has ",
           "one for each class.", call = call, class = "dpsosp_error_several")
