@@ -70,7 +70,8 @@ check_fit <- function(fit, call) {
 #'   units (with `"newton-ridge"`, `"response"` is clipped to the bounds): the mean or, with `loss_huber()`, the
 #'   location. With `loss_poisson()` they are the logarithm of the expected count and this count (with `"newton-ridge"`
 #'   at most the largest one); `"class"` is an error. `"terms"`: a matrix with the part of each term in the linear
-#'   predictor, without offsets. Smooths ([smooth-terms]) are centred, other terms are not; the attribute `constant` is
+#'   predictor, without offsets, of a fit with a formula and a loss of one predictor. Smooths ([smooth-terms]) are
+#'   centred, other terms are not; the attribute `constant` is
 #'   what their sum lacks, where the radius clips no row.
 #' @param offset For a fit to a matrix with an `offset`: that of the rows of `newdata`. A formula finds it in the data.
 #' @param digits Number of significant digits that are printed; the guarantee is always printed in full.
@@ -128,9 +129,9 @@ check_fit <- function(fit, call) {
 #' larger, q is the width of the bounds of the response. Its `fit` is that of a plain `predict()`.
 #'
 #' `sigma()` is the scale of the residuals of such a fit, with or without intervals, from the last noisy counts (a fit
-#' that is its level alone has none): 68 percent of the
-#' absolute residuals are smaller, as of a normal distribution with this standard deviation. It costs nothing. With
-#' heavy tails it is below the root of the mean square.
+#' that is its level alone has none): of the t distribution that is fitted to them 68 percent of the absolute residuals
+#' are smaller, as of a normal distribution with this standard deviation. Gross errors hardly change it. It costs
+#' nothing. With heavy tails it is below the root of the mean square.
 #' @section Errors: `dpsosp_error_argument` for wrong arguments, and for `newdata` that lacks a column of the formula or
 #'   has it with another type; `dpsosp_error_absent` as above. A warning has the class `dpsosp_warning_levels`:
 #'   `newdata` has levels that the fit did not declare.

@@ -132,11 +132,11 @@
 #'   `geometry` is given, d the coefficients of a class. For other convex problems, and with `geometry = "none"`, it
 #'   takes `"newton"`, or `"objpert"` where the fit has a budget of its own that leaves little noise;
 #'   for problems that are not convex `"warm-ridge"`, or `"2opt-ls"` where there are no columns, a `target` or
-#'   `geometry = "none"`; and with more than 1,000 coefficients (3,000 where it would take
-#'   `"newton-ridge"`, 4,000 for each class with `loss_multinomial()`) a method that needs gradients only, which squared
-#'   error does not have. The rule uses n, the number of columns, budget, relation, loss, penalty and `geometry`, not
-#'   the data. `method` and `print()` of the fit name the method taken. The section Methods lists
-#'   all of them. Names of methods, losses and other options are case-sensitive.
+#'   `geometry = "none"`; for smooth terms `"newton-ridge"`; and with more than 1,000 coefficients (3,000 where it would
+#'   take `"newton-ridge"`, 4,000 for each class with `loss_multinomial()`) a method that needs gradients only, which
+#'   squared error does not have. The rule uses n, the number of columns and arguments of the call, not the data.
+#'   `method` and `print()` of the fit name the method taken. The section Methods lists all of them. Names of methods,
+#'   losses and other options are case-sensitive.
 #' @param loss A loss or its name, see [losses]; `NULL` is `loss_multinomial()` for a factor with more than two declared
 #'   levels, else `loss_logistic()`. A numeric response may hold 0/1 codes, quantities or counts, which only its values
 #'   would tell: it needs a `loss`, except with the methods that know two classes only (`"2opt-ls"`, `"2opt"`,
@@ -177,7 +177,9 @@
 #' @param target From [sosp()]: the run stops at the first certified point, and the rest of its
 #'   budget is unused. `NULL`: the smallest target that the planned noise can certify, which follows from
 #'   n, the number of columns and the budget, never from the data; the run then continues from certified
-#'   points until its budget is spent and returns the last of them. The method `"gd"` always spends its budget.
+#'   points until its budget is spent and returns the last of them. The methods `"newton-ridge"`, `"newton-b"`, `"gd"`,
+#'   `"sgd"`, `"blgd"`, `"agd"`, `"blsgd"`, `"blsgd-ac"`, `"spider"`, `"objpert"` and `"outpert"` always spend their
+#'   budget, and `"warm-ridge"` saves some only in its last part.
 #' @param control The method's settings, made by the function that the section Methods names with it; `NULL` is the
 #'   defaults.
 #' @param budget From [dp_budget()], to share one budget among several fits. Of a budget with a `store` each fit names

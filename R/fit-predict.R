@@ -175,8 +175,8 @@ sigma.dp_sosp <- function(object, ...) {
   if (has_scale(object)) return(object$response$half * mapped_sigma(object))
   absent(paste0("A fit ", if (by_residuals(object) && nrow(object$trace) == 0L) "that is its level alone" else
     paste("with the", loss_name(object$loss), "loss"), " releases no scale of residuals: fits by `loss_squared()`, ",
-    "and by `loss_huber()` with the method \"newton-ridge\", do, unless the noise is too large or there are no columns."),
-    sys.call())
+    "and by `loss_huber()` with the method \"newton-ridge\", do, unless the noise is too large or there are no ",
+    "columns."), sys.call())
 }
 
 # For the mapped response.

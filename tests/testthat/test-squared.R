@@ -148,7 +148,8 @@ test_that("what it does not have is refused before anything is charged", {
   expect_error(dp_oracle(as.matrix(d$b), d$y, "squared", budget, 2), "slope", class = "dpsosp_error_argument")
   expect_error(squared(certificate = "population"), "slope", class = "dpsosp_error_argument")
   fit <- squared()
-  expect_error(dp_certify(fit, d, eps = 1, delta = 1e-6), "take `loss_huber\\(\\)`\\.$", class = "dpsosp_error_argument")
+  expect_error(dp_certify(fit, d, eps = 1, delta = 1e-6), "take `loss_huber\\(\\)`\\.$",
+               class = "dpsosp_error_argument")
 })
 
 test_that("the recalibration does not make slopes of symmetric residuals larger", {
