@@ -92,7 +92,7 @@
 #' What a statement computes of a record before it knows coefficients is the same for all statements. A fit keeps it in
 #' a temporary table, `dpsosp_rows`, which no other connection can read and which is dropped at the end of the fit
 #' (SQLite has it in memory or in a temporary file). Where the connection may not create temporary tables, or has one of
-#' that name, each statement computes it again: the same sums in two to three times the time. A role needs `SELECT` on
+#' that name, each statement computes it again: the same sums in up to twice the time. A role needs `SELECT` on
 #' the table, or on a view that has the columns that the model uses, and nothing else; `TEMP` on the database, for the
 #' prepared rows, saves time. Names that statements use themselves, such as `dpsosp_rows`, are refused.
 #'
