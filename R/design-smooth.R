@@ -33,10 +33,10 @@
 #' mgcv's `s()` (`by`, `bs`, `sp` and so on), `te()`, smooths of factors and smooths in interactions are refused with
 #' the reason. An intercept is needed.
 #'
-#' Smooth terms go with the method `"newton-ridge"`, which `"auto"` then takes, and all its losses: logistic, squared
-#' error, Huber's, counts, several classes. There are no intervals, as these are about the minimiser without a prior,
-#' and neither `start` nor `geometry_public()`, as the columns are not known before the fit. Networks, [dp_plan()] and
-#' [dp_curve()] take none.
+#' Smooth terms go with the method `"newton-ridge"`, which `"auto"` then takes, and all its losses: logistic, support
+#' vector machine, squared error, Huber's, counts, several classes. There are no intervals, as these are about the
+#' minimiser without a prior, and neither `start` nor `geometry_public()`, as the columns are not known before the fit.
+#' Networks, [dp_plan()], [dp_curve()] and [dp_oracle()] take none.
 #'
 #' @section How it works:
 #' 1. Five percent of the budget finds ranges, as of other numeric columns, and the noisy masses of 48 cells of each

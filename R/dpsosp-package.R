@@ -80,8 +80,8 @@
 #' @srrstats {G1.0} DESCRIPTION and the help page of each method (control_opt() and others) name its paper.
 #' @srrstats {G1.1} The package's help page, "What is new"; the table of methods in README.
 #' @srrstats {G1.2} CONTRIBUTING.md, "Life cycle".
-#' @srrstats {G1.3} vignette("dpsosp") explains the terms of differential privacy, "Conventions" of vignette("proofs")
-#'   defines them, the help page of dp_sosp() the status, the target and the certificate.
+#' @srrstats {G1.3} vignette("ten-minutes") explains the terms of differential privacy, "Conventions" of
+#'   vignette("proofs") defines them, the help page of dp_sosp() the status, the target and the certificate.
 #' @srrstats {G1.4} All exported functions have roxygen blocks; `make docs` makes man/ and NAMESPACE.
 #' @srrstatsNA {G1.4a} Internal functions have plain comments, where their name does not say what they do. Blocks that
 #'   make no help page would be thousands of lines that nobody checks.

@@ -23,9 +23,10 @@
 #' of the person's losses. Gradient, Hessian and second moments of the gradients are then each of all persons, at parts
 #' of the budget, so a source is read several times, and a database computes them.
 #'
-#' @param fit A fit from [dp_sosp()], by any method; one with `id` must have a formula.
-#' @param data Other records with the same columns: a data frame or a source ([dp_source()]), which is read once; for a
-#'   fit to a matrix, a matrix.
+#' @param fit A fit from [dp_sosp()], by any method, with a loss of one predictor whose slope is bounded: not
+#'   [loss_squared()] or [loss_multinomial()]. One with `id` must have a formula.
+#' @param data Other records with the same columns: a data frame, a source ([dp_source()]), which is read once, or
+#'   shards ([dp_shards()]); for a fit to a matrix, a matrix.
 #' @param eps,delta,budget The privacy budget of these records, as in [dp_sosp()].
 #' @param y,weights,offset For a fit to a matrix: the response and, if the fit had them, weights and offset of the
 #'   rows. A fit with a formula finds them in the data.
@@ -78,7 +79,7 @@ dp_certify <- function(fit, data, eps = NULL, delta = NULL, budget = NULL, y = N
 }
 
 check_certifiable <- function(loss, design, call) {
-  check_bounded_slope(loss, "A certificate of the population needs", call)
+  check_bounded_slope(loss, "A certificate of the population needs", call, FALSE)
   if (loss_outputs(loss) > 1L) {
     abort("argument", "A certificate of the population is for losses of one predictor; the ", loss$name, " loss has ",
           "one for each class.", call = call, class = "dpsosp_error_several")

@@ -70,7 +70,8 @@ check_fit <- function(fit, call) {
 #'   units (with `"newton-ridge"`, `"response"` is clipped to the bounds): the mean or, with `loss_huber()`, the
 #'   location. With `loss_poisson()` they are the logarithm of the expected count and this count (with `"newton-ridge"`
 #'   at most the largest one); `"class"` is an error. `"terms"`: a matrix with the part of each term in the linear
-#'   predictor, without offsets. Smooths ([smooth-terms]) are centred, other terms are not; the attribute `constant` is
+#'   predictor, without offsets, of a fit with a formula and a loss of one predictor. Smooths ([smooth-terms]) are
+#'   centred, other terms are not; the attribute `constant` is
 #'   what their sum lacks, where the radius clips no row.
 #' @param offset For a fit to a matrix with an `offset`: that of the rows of `newdata`. A formula finds it in the data.
 #' @param digits Number of significant digits that are printed; the guarantee is always printed in full.
@@ -93,7 +94,7 @@ check_fit <- function(fit, call) {
 #'   `model.frame()`, `model.matrix()`, `fitted()`, `residuals()`, `weights()`, `simulate()`, `influence()` and similar
 #'   ones, `deviance()`, `logLik()` and with it `AIC()` and `BIC()`, `step()`, `add1()`, `drop1()`, `anova()` and
 #'   `profile()`; also `vcov()` and `confint()` of a fit without intervals ([dp_inference()]), intervals of predictions
-#'   that the fit does not have, `sigma()` of other fits than those by squared error, and `family()` of losses that
+#'   that the fit does not have, `sigma()` of fits without a released scale of residuals, and `family()` of losses that
 #'   [glm()] does not have.
 #'
 #' @section Pictures: All are made of what was released, and of public facts, so they may be published with the fit.
@@ -120,15 +121,17 @@ check_fit <- function(fit, call) {
 #' where a coefficient takes part that the budget does not resolve.
 #'
 #' A `"prediction"` interval is for the response of one more record. It is for fits by squared error ([loss_squared()])
-#' with intervals, which have released noisy counts of absolute residuals by their size. Its half width is
+#' or by [loss_huber()] with `"newton-ridge"`, with intervals, which have released noisy counts of absolute residuals by
+#' their size. Its half width is
 #' \eqn{\sqrt{q^2 + z^2 s^2}}{sqrt(q^2 + z^2 s^2)}: q is the size that the fraction `level` of the residuals does not
 #' exceed, s the standard error of the prediction, and z the quantile of the normal distribution. So residuals need not
 #' be normal, but their spread is taken to be the same for all records. Where the noise hides how many residuals are
 #' larger, q is the width of the bounds of the response. Its `fit` is that of a plain `predict()`.
 #'
-#' `sigma()` is the scale of the residuals of a fit by squared error, from the last noisy counts: 68 percent of the
-#' absolute residuals are smaller, as of a normal distribution with this standard deviation. It costs nothing. With
-#' heavy tails it is below the root of the mean square.
+#' `sigma()` is the scale of the residuals of such a fit, with or without intervals, from the last noisy counts (a fit
+#' that is its level alone has none): of the t distribution that is fitted to them 68 percent of the absolute residuals
+#' are smaller, as of a normal distribution with this standard deviation. Gross errors hardly change it. It costs
+#' nothing. With heavy tails it is below the root of the mean square.
 #' @section Errors: `dpsosp_error_argument` for wrong arguments, and for `newdata` that lacks a column of the formula or
 #'   has it with another type; `dpsosp_error_absent` as above. A warning has the class `dpsosp_warning_levels`:
 #'   `newdata` has levels that the fit did not declare.

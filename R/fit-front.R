@@ -43,8 +43,8 @@
 #'   and times.
 #' * `offset(log(time))` is added to the linear predictor, with coefficient one. It is clipped to its range, which must
 #'   be declared: `bounds = list(time = c(1, 50))`, or under the text of the term. `predict()` adds it, too. With
-#'   `loss_huber()` it is in the units of the response. `loss_multinomial()`, which has a predictor for each class,
-#'   takes no offset.
+#'   `loss_squared()` and `loss_huber()` it is in the units of the response. `loss_multinomial()`, which has a predictor
+#'   for each class, takes no offset.
 #'
 #' A range that is declared for a column also holds for expressions of it, where it follows by interval arithmetic:
 #' `income = c(1, 1e6)` gives the range of `log(income)`. An expression may also be declared by its text, as in
@@ -131,16 +131,16 @@
 #'   [loss_multinomial()] with an intercept, columns, no penalty and no `start`, where d / (n mu) is at most 0.1 or
 #'   `geometry` is given, d the coefficients of a class. For other convex problems, and with `geometry = "none"`, it
 #'   takes `"newton"`, or `"objpert"` where the fit has a budget of its own that leaves little noise;
-#'   for problems that are not convex `"warm-ridge"`, or `"2opt-ls"` where there are no columns, is a `target` or
-#'   `geometry = "none"`; and with more than 1,000 coefficients (3,000 where it would take
-#'   `"newton-ridge"`, 4,000 for each class with `loss_multinomial()`) a method that needs gradients only, which squared
-#'   error does not have. The rule uses n, the number of columns, budget, relation, loss, penalty and `geometry`, not
-#'   the data. `method` and `print()` of the fit name the method taken. The section Methods lists
-#'   all of them. Names of methods, losses and other options are case-sensitive.
+#'   for problems that are not convex `"warm-ridge"`, or `"2opt-ls"` where there are no columns, a `target` or
+#'   `geometry = "none"`; for smooth terms `"newton-ridge"`; and with more than 1,000 coefficients (3,000 where it would
+#'   take `"newton-ridge"`, 4,000 for each class with `loss_multinomial()`) a method that needs gradients only, which
+#'   squared error does not have. The rule uses n, the number of columns and arguments of the call, not the data.
+#'   `method` and `print()` of the fit name the method taken. The section Methods lists all of them. Names of methods,
+#'   losses and other options are case-sensitive.
 #' @param loss A loss or its name, see [losses]; `NULL` is `loss_multinomial()` for a factor with more than two declared
 #'   levels, else `loss_logistic()`. A numeric response may hold 0/1 codes, quantities or counts, which only its values
 #'   would tell: it needs a `loss`, except with the methods that know two classes only (`"2opt-ls"`, `"2opt"`,
-#'   `"opt-ls"`, `"opt"`, `"opt-b"`, `"2opt-b"`, `"tr"`, `"tr-b"`, `"damped-newton"`, `"cubic"`).
+#'   `"opt-ls"`, `"opt"`, `"opt-b"`, `"2opt-b"`, `"tr"`, `"tr-b"`, `"warm-ridge"`, `"damped-newton"`, `"cubic"`).
 #' @param penalty A penalty, see [penalties]; `NULL` is none.
 #' @param bounds `"private"` or a named list of public ranges `c(lower, upper)`; ranges of columns that are no
 #'   predictors of the model are ignored. For a matrix, whose columns are used as they are, bounds only serve a
@@ -177,7 +177,9 @@
 #' @param target From [sosp()]: the run stops at the first certified point, and the rest of its
 #'   budget is unused. `NULL`: the smallest target that the planned noise can certify, which follows from
 #'   n, the number of columns and the budget, never from the data; the run then continues from certified
-#'   points until its budget is spent and returns the last of them. The method `"gd"` always spends its budget.
+#'   points until its budget is spent and returns the last of them. The methods `"newton-ridge"`, `"newton-b"`, `"gd"`,
+#'   `"sgd"`, `"blgd"`, `"agd"`, `"blsgd"`, `"blsgd-ac"`, `"spider"`, `"objpert"` and `"outpert"` always spend their
+#'   budget, and `"warm-ridge"` saves some only in its last part.
 #' @param control The method's settings, made by the function that the section Methods names with it; `NULL` is the
 #'   defaults.
 #' @param budget From [dp_budget()], to share one budget among several fits. Of a budget with a `store` each fit names
@@ -211,10 +213,10 @@
 #'   certificate of `"spider"` is about the population anyway. Sources cannot be split so, nor can a `budget`: give
 #'   `dp_certify()` other records.
 #' @param model A network in place of the linear model, see [networks], which also says what `x`, `data` and `bounds`
-#'   are then. The methods are `"sgd"`, which `"auto"` takes, and `"adam"`, see [control_network()], and `"blsgd"`,
-#'   `"blsgd-ac"` and `"blgd"`, see [control_line_search()]; the fit is a `dp_network`, see [dp_network-methods].
-#'   `penalty`, `radius`, `target`, `start`, `intercept`, `storage`, `geometry`, `inference` and `certificate` cannot
-#'   be given with it.
+#'   are then. The methods are `"sgd"`, which `"auto"` takes (with an `id` `"blgd"`), and `"adam"`, see
+#'   [control_network()], and `"blsgd"`, `"blsgd-ac"` and `"blgd"`, see [control_line_search()]; the fit is a
+#'   `dp_network`, see [dp_network-methods]. `penalty`, `radius`, `target`, `start`, `intercept`, `storage`, `geometry`,
+#'   `inference`, `certificate`, `smooth` and offsets cannot be given with it.
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_sosp`, a list with
 #'   * `coefficients` on the original scale;
@@ -262,6 +264,8 @@
 #'   they are found before anything is charged and follow from arguments, n, names, types and declared levels only,
 #'   never from a record's value. Some have a second class:
 #'   * `dpsosp_error_nonconvex`: a non-convex problem, where a method needs a convex one;
+#'   * `dpsosp_error_convex`: a convex problem, where the method is `"warm-ridge"`;
+#'   * `dpsosp_error_network`: a `model`, with a method that does not take it;
 #'   * `dpsosp_error_size`: a method that needs a Hessian of more than 8192 coefficients (as certificates of non-convex
 #'     problems do, unless `eps_h` of the `target` allows their curvature);
 #'   * `dpsosp_error_several`: with `loss_multinomial()`, an option that exists for losses of one predictor only;

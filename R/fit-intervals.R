@@ -157,16 +157,17 @@ chosen_coefficients <- function(parm, names, call) {
 #' are never both one; the square of an indicator is the indicator) then reduce the noise at no cost. Where values lie
 #' in a small part of their range the noise hides them, and intervals are much wider.
 #'
-#' Of a fit by residuals (squared error, and counts with `"newton-ridge"`) the releases are in the coordinates of the
-#' last steps, whose rows z have a norm of about one, R being their cap (see [control_newton_ridge()]). Noisy counts of
-#' residuals at w come first. They tell their scale and how far they reach, and so a clip C, the larger of 3.5 times
-#' the one and 1.5 times the other (for counts at least one event), which hardly changes the mean. The others are the
-#' mean gradient of residuals clipped to C (to \eqn{C R / |z|} for rows longer than R), the Hessian, and the second
-#' moments of the gradient's terms. For counts the second derivatives, which are means, are clipped to b, \eqn{e^{2
-#' s}}{exp(2 s)} times the level, s the standard deviation of the predictors by the noisy matrix of the fit; for
-#' squared error b = 1. Sensitivities are \eqn{\sqrt2 / n}{sqrt(2) / n}, 2 C R / n, \eqn{\sqrt2 b (1.3 R)^2 /
-#' n}{sqrt(2) b (1.3 R)^2 / n} and \eqn{\sqrt2 (C R)^2 / n}{sqrt(2) (C R)^2 / n}, costs have the proportions 4 : 40 :
-#' 20 : 6. Under `"zero-out"` sensitivities are those divided by \eqn{\sqrt2}{sqrt(2)}, of the gradient by 2.
+#' Of a fit by residuals (squared error, and Huber's loss and counts with `"newton-ridge"`) the releases are in the
+#' coordinates of the last steps, whose rows z have a norm of about one, R being their cap (see
+#' [control_newton_ridge()]). Noisy counts of residuals at w come first. They tell their scale and how far they reach,
+#' and so a clip C, the larger of 3.5 times the one and 1.5 times the other (for counts at least one event), which
+#' hardly changes the mean. The others are the mean gradient of residuals clipped to C (to \eqn{C R / |z|} for rows
+#' longer than R), the Hessian, and the second moments of the gradient's terms. For counts the second derivatives, which
+#' are means, are clipped to b, \eqn{e^{2 s}}{exp(2 s)} times the level, s the standard deviation of the predictors by
+#' the noisy matrix of the fit; for others b = 1. Sensitivities are \eqn{\sqrt2 / n}{sqrt(2) / n}, 2 C R / n,
+#' \eqn{\sqrt2 b (1.3 R)^2 / n}{sqrt(2) b (1.3 R)^2 / n} and \eqn{\sqrt2 (C R)^2 / n}{sqrt(2) (C R)^2 / n}, costs have
+#' the proportions 4 : 40 : 20 : 6. Under `"zero-out"` sensitivities are those divided by \eqn{\sqrt2}{sqrt(2)}, of the
+#' gradient by 2.
 #'
 #' # Estimates and covariance
 #' The coefficients become \eqn{w - v}, \eqn{v = H^{-1} g}{v = H^-1 g}: one Newton step. Their covariance is
@@ -207,7 +208,7 @@ chosen_coefficients <- function(parm, names, call) {
 #' without `inference` may cut off some percent of the values, because this improves predictions; intervals that
 #' `dp_inference()` adds to such a fit refer to the clipped columns. With a slope below one ([loss_logistic()]), and
 #' with weights in a geometry, the loss is another one, with the same minimiser if the model is right. Responses with
-#' bounds are clipped to them, and with squared error few residuals are larger than C: with C the intervals would be
+#' bounds are clipped to them, and of a fit by residuals few are larger than C: with C the intervals would be
 #' about another coefficient only where those few are large and depend on the columns.
 #'
 #' Intervals need a large n: they use a normal approximation, and the remainder of the Newton step must be small. In
@@ -220,11 +221,11 @@ chosen_coefficients <- function(parm, names, call) {
 #' that are shrunk by their covariance, at no cost. [predict()][dp_sosp-methods] has intervals, too.
 #'
 #' @param fit A fit from [dp_sosp()] with a convex loss whose second derivative does not jump and without a penalty, or
-#'   a fit of counts by residuals. In a geometry it must be by `"newton-ridge"`: other methods shorten long rows there,
-#'   and one Newton step from their solution does not reach the minimiser for the rows as they are. Its solution is
-#'   public; the releases at the solution are charged anew.
-#' @param data The data of the fit, or other records with the same columns: a data frame, a source ([dp_source()]), or
-#'   for a fit to a matrix the matrix. For a fit by residuals no source.
+#'   a fit by residuals (squared error, and Huber's loss and counts with `"newton-ridge"`). In a geometry it must be by
+#'   `"newton-ridge"`: other methods shorten long rows there, and one Newton step from their solution does not reach the
+#'   minimiser for the rows as they are. Its solution is public; the releases at the solution are charged anew.
+#' @param data The data of the fit, or other records with the same columns: a data frame, a source ([dp_source()],
+#'   [dp_shards()]) that can be read more than once, or for a fit to a matrix the matrix.
 #' @param eps,delta,budget The privacy budget of the intervals, as in [dp_sosp()]. It adds to that of the fit if the
 #'   records are the same; one [dp_budget()] for both counts them together.
 #' @param type `"sandwich"`: valid whether the model is right or not; `"model"`: narrower by up to 4 percent, valid only
@@ -247,8 +248,9 @@ chosen_coefficients <- function(parm, names, call) {
 #'   (widened, without `NA`), `reason` (why a coefficient is not shown, or `NA`) and `privacy`, as in a fit. `vcov()`:
 #'   a matrix. `confint()`: a matrix with the ends of the intervals.
 #' @section Errors: Of class `dpsosp_error_inference`, before anything is charged: a loss that is not convex or whose
-#'   second derivative jumps (other than counts by residuals), type `"model"` of a fit by residuals, a penalty, a fit
-#'   that already has intervals, a network; in `dp_sosp()` also methods on batches and `"objpert"`, whose accountants
+#'   second derivative jumps (other than of fits by residuals), type `"model"` of a fit by residuals and one without
+#'   columns, a penalty, smooth terms, a fit by another method than `"newton-ridge"` in a geometry, a fit that already
+#'   has intervals, a network; in `dp_sosp()` also methods on batches and `"objpert"`, whose accountants
 #'   cannot pay for other releases. `dpsosp_error_several`: the multinomial loss. `dpsosp_error_absent`: `confint()`
 #'   and `vcov()` of a fit without intervals.
 #' @references White (1982), Maximum likelihood estimation of misspecified models: the sandwich covariance. Its terms

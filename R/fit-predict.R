@@ -154,15 +154,15 @@ link_errors <- function(fit, newdata, call) {
 
 check_predictable <- function(fit, call) {
   if (has_scale(fit)) return(invisible())
-  absent(paste0("`interval = \"prediction\"` needs the sizes of residuals, of which fits by `loss_squared()` release ",
-                "noisy counts: this one has the ", loss_name(fit$loss), " loss. `interval = \"confidence\"` is about ",
-                "the mean."), call)
+  absent(paste0("`interval = \"prediction\"` needs the sizes of residuals, of which fits by `loss_squared()`, and by ",
+                "`loss_huber()` with the method \"newton-ridge\", release noisy counts: this one has the ",
+                loss_name(fit$loss), " loss. `interval = \"confidence\"` is about the mean."), call)
 }
 
 # ---- the scale of residuals ----
 
-# Is the fit by squared error? So its noisy counts of residuals tell their scale. For counts residuals have other scales
-# where the mean is another one, and a fit that is its level alone has none.
+# Is the fit by squared error or by Huber's loss? So its noisy counts of residuals tell their scale. For counts
+# residuals have other scales where the mean is another one, and a fit that is its level alone has none.
 has_scale <- function(fit) {
   by_residuals(fit) && fit$response$kind == "bounded" && length(mapped_sigma(fit)) > 0L
 }
@@ -174,8 +174,9 @@ sigma.dp_sosp <- function(object, ...) {
   check_dots()
   if (has_scale(object)) return(object$response$half * mapped_sigma(object))
   absent(paste0("A fit ", if (by_residuals(object) && nrow(object$trace) == 0L) "that is its level alone" else
-    paste("with the", loss_name(object$loss), "loss"), " releases no scale of residuals: fits by `loss_squared()` do",
-    ", unless the noise is too large or there are no columns."), sys.call())
+    paste("with the", loss_name(object$loss), "loss"), " releases no scale of residuals: fits by `loss_squared()`, ",
+    "and by `loss_huber()` with the method \"newton-ridge\", do, unless the noise is too large or there are no ",
+    "columns."), sys.call())
 }
 
 # For the mapped response.

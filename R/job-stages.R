@@ -83,9 +83,9 @@ job_given <- function(job) {
   add_entries(job, given = given, side = length(given), dim = length(given))
 }
 
-# The start for the mapped response.
+# The start for the mapped response. Fits by residuals, whose bounds may have to be found, take none: residual_fault().
 check_start <- function(start, job) {
-  if (is.null(start)) return(NULL)
+  if (is.null(start) || job$method$residuals) return(NULL)
   if (job$outputs > 1L) return(check_start_outputs(start, job))
   start <- check_vector(start, "start", job$dim, "one per coefficient (the intercept, if there is one, first)",
                         job$call)

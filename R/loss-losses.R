@@ -38,7 +38,8 @@
 #'   requirements, and finds `response` privately if it is `NULL`. c is `k` times the scale of the residuals, which is
 #'   released, so that the noise depends on the residuals and not on the bounds. The default k = 1.345, that of
 #'   `MASS::rlm()`, has 95 percent of the efficiency of least squares where residuals are normal. `c` in place of `k` is
-#'   in units of the response. The noise grows with either. The fit's loss has the c that was used.
+#'   in units of the response. The noise grows with either. The fit's loss has the c that was used. Such a fit, too, can
+#'   have intervals, also of predictions, and has `sigma()`.
 #'
 #'   The other methods release no scale: they need `response`, take no `k`, and the default of `c` is a tenth of the
 #'   width of these bounds. The response is mapped to \[-1, 1\], like the columns: the middle of the bounds is
@@ -65,8 +66,9 @@
 #' The second derivatives of `loss_huber_svm()`, `loss_huber()` and `loss_poisson()` jump. The rounding error of a
 #' summed Hessian is then unbounded, so no Hessian is released, and methods that need one, or its Lipschitz constant,
 #' refuse the loss (`dpsosp_error_nonsmooth`). Available are the methods `"newton-ridge"`, `"newton"` and `"newton-b"`
-#' with `curvature` `"lazy"` or `"qu"`, `"objpert"`, `"outpert"`, `"gd"`, `"sgd"` and `"auto"`; penalties must be
-#' convex. With `sosp(alpha)` the target's `eps_h` is 0, which convexity guarantees.
+#' with `curvature` `"lazy"` or `"qu"`, `"objpert"`, `"outpert"`, `"gd"`, `"sgd"`, `"blsgd"`, `"blsgd-ac"`, `"blgd"`,
+#' `"agd"`, `"spider"` and `"auto"`; penalties must be convex. With `sosp(alpha)` the target's `eps_h` is 0, which
+#' convexity guarantees.
 #'
 #' @section Bounded slope:
 #' `loss_logistic(slope = c)` with c < 1 is convex. Its slope is \eqn{-y s(y t)},

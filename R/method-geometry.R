@@ -29,7 +29,8 @@
 #' In all other cases the default is `"none"`. The rule uses no record.
 #'
 #' On synthetic problems with 20,000 records the mean excess loss of these methods with a private geometry is 0.43 to
-#' 0.64 times the one without (`inst/experiments/geometry-rule.R`, all but `"opt"`).
+#' 0.64 times the one without for the logistic loss, and 0.8 to 1.1 times for the sigmoid loss
+#' (`inst/experiments/geometry-rule.R`, all but `"opt"`).
 #'
 #' @section Long rows:
 #' A row whose norm in the geometry exceeds one is handled in one of two ways. With `"newton-ridge"` it keeps its

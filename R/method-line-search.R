@@ -5,7 +5,7 @@
 #' and searches along it; if the search finds no step, the run stays at its point and averages the gradients there. All
 #' settings are public: they must not be chosen by looking at the data.
 #'
-#' * `"blsgd"`: each attempt uses fresh batches. See [control_opt()] for batches.
+#' * `"blsgd"`: each attempt uses fresh batches, by default of a tenth of the records. See [control_opt()] for batches.
 #' * `"blsgd-ac"`: the same, and each record's gradient is clipped to a norm that falls during the run. See the section
 #'   Adaptation.
 #' * `"blgd"`: attempts use the full data.
@@ -48,8 +48,9 @@
 #' decrease that gradients of this norm allow. Nothing is certified: attempts have the whole budget, and
 #' `certificate_share` and `confidence` are ignored. The default is the best setting of a sparse vector among those
 #' tried on synthetic images (`inst/experiments/network-rule.R`), `control_line_search(attempts = 600, candidates = 8,
-#' first = 32, ratio = 0.5, sufficient = 0.001, gradient_share = 0.9, clip = 0.5)`. Because gradient and search have a
-#' batch each, an attempt takes about three times as long as a step of `"sgd"`, which was more accurate there.
+#' first = 32, ratio = 0.5, sufficient = 0.001, gradient_share = 0.9, clip = 0.5)`, with batches of n / 30. Because
+#' gradient and search have a batch each, an attempt takes about three times as long as a step of `"sgd"`, which was
+#' more accurate there.
 #'
 #' The published networks have searches on the batch of the gradient, with a tenth of its cost:
 #' `control_line_search("gaussian", batch = n / 200, clip = 3, ratio = 0.8, sufficient = 0.001, gradient_share = 0.9)`.

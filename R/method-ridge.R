@@ -126,7 +126,7 @@
 #' 5. A last gradient, not clipped, with the fraction `certificate_share` of the budget, certifies the solution. As
 #'    slopes were clipped it need not be small where there is little noise.
 #'
-#' An intercept and columns are needed, and there is no `start`. Sources in chunks, shards and weights are possible. The
+#' An intercept and columns are needed, and there is no `start`. Sources of all kinds and weights are possible. The
 #' script `inst/experiments/multinomial.R` compares the constants with others on synthetic problems, and the method
 #' with `"newton"` and with one logistic fit for each class.
 #'
@@ -143,7 +143,7 @@
 #'   [dp_sosp()].
 #' @section Errors: `dpsosp_error_argument` for a setting that is out of its range or unknown, and in [dp_sosp()] for
 #'   one that its method does not take, for a `penalty`, for `geometry = "none"`, for a model without columns (but with
-#'   squared error and counts) and for counts without an intercept.
+#'   squared error, Huber's loss and counts) and for counts and several classes without an intercept.
 #' @references Ganesh, Haghifam, Steinke and Thakurta (2023), Faster differentially private convex optimization via
 #'   second-order methods, for the quadratic upper bound. The slopes and weights of rows and classes, the geometry, the
 #'   ridge penalty and the posterior mean are this package's; proofs are in `vignette("proofs")`.

@@ -34,10 +34,11 @@
 #'
 #' @section Data that are read once:
 #' A source from [dp_source()] is read in one pass, and its records are taken in the order in which they come, not in a
-#' random order. Privacy holds for any order that does not depend on the values of the records: neighbours are data sets
-#' with another record in one place, but data sorted by a private column would differ in more places.
-#' The certificate, too, needs an order that is unrelated to the records' values. If, for example, records are sorted by
-#' class or time, the records that certify differ from those before, and the certificate is not about all.
+#' random order (those of [dp_shards()] are in a random one). Privacy holds for any order that does not depend on the
+#' values of the records: neighbours are data sets with another record in one place, but data sorted by a private column
+#' would differ in more places. The certificate, too, needs an order that is unrelated to the records' values. If, for
+#' example, records are sorted by class or time, the records that certify differ from those before, and the certificate
+#' is not about all.
 #'
 #' @section Published constants:
 #' With `constants = "published"`, for comparison, accuracy, numbers of records and lengths follow Liu and Talwar's

@@ -97,7 +97,8 @@ network_inputs <- function(x, model, bounds, call) {
 #'
 #' Networks for [dp_sosp()], in place of its linear model: `model_mlp()` with dense layers, `model_cnn()` with
 #' convolutions, pooling and dense layers for images. The last dense layer has an output for each class (one for a
-#' response with two values). A model describes the sequence of layers; it holds no weights and no data.
+#' response with two values or a number). The loss may be any but [loss_squared()]; [loss_huber()] and [loss_poisson()]
+#' need public bounds of the response. A model describes the sequence of layers; it holds no weights and no data.
 #'
 #' # What is private
 #' Each step releases the mean, over a random batch, of the records' gradients, each clipped to the norm `clip` of
@@ -125,9 +126,10 @@ network_inputs <- function(x, model, bounds, call) {
 #' response, is replaced by a null record, which adds nothing.
 #'
 #' `model_mlp()` also takes a formula and a data frame, a [dp_source()] in chunks, whose rows a fit keeps to draw
-#' batches from them, or shards of data frames or files ([dp_shards()]). The inputs are then the columns as [dp_sosp()]
-#' maps them for its linear model: numeric ones from their range, found privately or declared in `bounds`, and an
-#' indicator for each declared level of a factor except the first.
+#' batches from them (`"blgd"`, without batches, may also read them again), or shards of data frames or files
+#' ([dp_shards()]). The inputs are then the columns as [dp_sosp()] maps them for its linear model: numeric ones from
+#' their range, found privately or declared in `bounds`, and an indicator for each declared level of a factor except the
+#' first.
 #'
 #' @param hidden Numbers of units of the hidden dense layers; `integer()` for no hidden layer.
 #' @param activation Activation of all hidden layers: `"tanh"` or `"relu"`.

@@ -190,9 +190,9 @@ tidy.dp_network <- function(x, ...) absent(no_weight)
 #' as there is no lasso. Both are left out by default.
 #'
 #' Types of prediction are `"class"` and `"prob"`, or `"numeric"`; `"raw"` is the linear predictor. `"conf_int"` and,
-#' with squared error, `"pred_int"` need a fit with intervals (`inference = "sandwich"`); of two classes they are
-#' intervals of the probabilities. `std_error = TRUE` adds the standard errors of the means or probabilities
-#' (`predict(se.fit = TRUE)` of the fit). `extract_fit_engine()` gives the fit of class `dp_sosp`.
+#' with squared error and Huber's loss, `"pred_int"` need a fit with intervals (`inference = "sandwich"`); of two
+#' classes they are intervals of the probabilities. `std_error = TRUE` adds the standard errors of the means or
+#' probabilities (`predict(se.fit = TRUE)` of the fit). `extract_fit_engine()` gives the fit of class `dp_sosp`.
 #'
 #' # What is private
 #' The engine's fit is private, as [dp_sosp()] says. What comes before and after it is not.

@@ -21,10 +21,11 @@
 #'   (`eps`, `delta`, `neighbours`, `noise`; where [dp_inference()] was paid for later, the sum of both), its
 #'   accounting (`accountant`; `order`, the Renyi order of a fit on batches, else `NA`), the certificate
 #'   (`gradient.upper`, `eigenvalue.lower`; `NA` where nothing was measured) the number of releases, `releases`, and
-#'   for fits by squared error `sigma`, the scale of the residuals (see `sigma()` in [dp_sosp-methods]), and
-#'   `r.squared`, the variance of the predictions over that plus `sigma^2`, both from what the fit released, `NA` for
-#'   other losses; for a network without penalty, certificate and these two. `augment()`: `newdata` as a data frame
-#'   with a column `.fitted`, or with a column for each class, such as `.fitted.yes`, if `predict()` returns several.
+#'   for fits by squared error or Huber's loss with `"newton-ridge"` `sigma`, the scale of the residuals (see `sigma()`
+#'   in [dp_sosp-methods]), and `r.squared`, the variance of the predictions over that plus `sigma^2`, both from what
+#'   the fit released, `NA` for others; for a network without penalty, certificate and these two. `augment()`: `newdata`
+#'   as a data frame with a column `.fitted`, or with a column for each class, such as `.fitted.yes`, if `predict()`
+#'   returns several.
 #' @section Errors: `dpsosp_error_argument`; `dpsosp_error_absent` for intervals that the fit does not have and for
 #'   `augment()` without `newdata`.
 #' @examplesIf requireNamespace("generics", quietly = TRUE)

@@ -12,8 +12,8 @@
 #' long as a fit in memory. `"auto"` does so where the rows take less than `options(dpsosp.cache = 2^30)` bytes,
 #' which n and the model tell: 8 million rows of 10 numbers and 2 factors. `"none"` reads all rows in each pass and has
 #' one chunk in memory. Where that takes long, a message of class `dpsosp_message_passes` says how long. Releases are
-#' the same in all cases. Methods on batches, such as `"sgd"` and `"2opt-b"`, and those of networks, need rows that are
-#' kept, or a database that computes the sums (not those of networks).
+#' the same in all cases. Methods on batches, such as `"sgd"` and `"2opt-b"`, need rows that are kept, or a database
+#' that computes the sums (not those of networks).
 #'
 #' `cache = "file"` is for more rows than memory is to hold, where reading them again takes long, as with CSV files. The
 #' numbers and codes of the mapped rows then lie in a temporary file, which has no name, may be read by its owner alone,
@@ -92,7 +92,7 @@
 #' What a statement computes of a record before it knows coefficients is the same for all statements. A fit keeps it in
 #' a temporary table, `dpsosp_rows`, which no other connection can read and which is dropped at the end of the fit
 #' (SQLite has it in memory or in a temporary file). Where the connection may not create temporary tables, or has one of
-#' that name, each statement computes it again: the same sums in two to three times the time. A role needs `SELECT` on
+#' that name, each statement computes it again: the same sums in up to twice the time. A role needs `SELECT` on
 #' the table, or on a view that has the columns that the model uses, and nothing else; `TEMP` on the database, for the
 #' prepared rows, saves time. Names that statements use themselves, such as `dpsosp_rows`, are refused.
 #'
@@ -171,7 +171,8 @@
 #' @param push Does the database compute the sums? See the section Sums in the database.
 #' @param id Name of the column that says whose row it is, or `NULL`. See the section Persons.
 #' @param ... Not used; anything in it is an error.
-#' @return An object of class `dp_source`, for [dp_sosp()] as `data` or [dp_oracle()] as `x`.
+#' @return An object of class `dp_source`, for [dp_sosp()], [dp_inference()] and [dp_certify()] as `data` or
+#'   [dp_oracle()] as `x`.
 #'   It holds no data except a digest of each column, with `id` the ids and their numbers of rows, and what the function
 #'   or the connection holds.
 #' @section Errors: `dpsosp_error_argument` for wrong arguments; `dpsosp_error_source` for a source that

@@ -89,7 +89,7 @@
 #' @param timeout Largest number of seconds for an answer, or for reading a shard.
 #' @param id Name of the column that says whose row it is, or `NULL`.
 #' @param ... Not used; anything in it is an error.
-#' @return An object of class `dp_source`, to be given to [dp_sosp()] or [dp_inference()] as data.
+#' @return An object of class `dp_source`, for [dp_sosp()], [dp_inference()] and [dp_certify()] as `data`.
 #' @section Errors: `dpsosp_error_argument` for wrong arguments; `dpsosp_error_source` for a worker or a shard that
 #'   fails.
 #' @seealso [dp_source()].

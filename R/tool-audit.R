@@ -31,7 +31,8 @@
 #' coefficients on that record. In one run, canary j lies along column j in the same two versions. The user's data are
 #' neither needed nor touched. Runs start at zero, use columns as mapped, pay for the moments of a geometry where the
 #' fit has one, and spend on the optimisation what private ranges would have taken. The claim of a fit with Gaussian
-#' accounting is Gaussian differential privacy.
+#' accounting is Gaussian differential privacy. Networks, fits with [loss_multinomial()] and those that [dp_tune()]
+#' chose are refused: audit a function that makes them.
 #'
 #' @section What an audit cannot see:
 #' Other pairs of data sets than the one given, other functions of the release than the statistic, running time and

@@ -26,7 +26,7 @@
 #' Fits with `loss_huber_svm()`, which have no probabilities, have accuracy only; fits with
 #' `loss_multinomial()` have no table.
 #'
-#' For numeric responses, in their units, with predictions clipped to the declared bounds of the response:
+#' For numeric responses, in their units, with predictions clipped to the bounds of the response, declared or found:
 #' `"absolute_error"` and `"squared_error"`, both means; and `"r_squared"`, one minus the mean squared error over the
 #' variance of the response, for which two more means are released, of the response and of its square. It is `NA` where
 #' the variance does not exceed the noise level.
@@ -40,8 +40,8 @@
 #' # Records that cannot be predicted
 #' A record with a missing value, an undeclared level or no response is a null record. Because n is public, it still
 #' counts in the means: as a record whose predicted probability is one half (log-loss log 2, Brier score 1/4, accuracy
-#' 1/2), or for a numeric response as an error of half the width of the bounds. In the table it is not counted. Where
-#' many values are missing, impute them beforehand, row by row.
+#' 1/2), for a numeric response as an error of half the width of the bounds, or as half the largest deviance. In the
+#' table it is not counted. Where many values are missing, impute them beforehand, row by row.
 #'
 #' # Which records, which budget
 #' `newdata` should be other records than those of the fit: the loss on training records is too small. A replaced

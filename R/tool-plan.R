@@ -5,11 +5,12 @@
 #' reads no data, so it costs nothing. Its numbers are typical for the columns that are described; they are not
 #' bounds.
 #'
-#' @details The plan is for a logistic or linear regression under `"replace-one"`, with declared ranges, the defaults of
-#' [dp_sosp()] for its method and a budget of its own. Columns are mapped as there and taken to be independent: numeric
-#' ones to \[-1, 1\] with mean 0 and `variance`, factors to indicators of their levels but the first. Let a be a mapped
-#' row divided by the radius R, \eqn{\Sigma = E\, a a'}{S = E aa'}, d the number of coefficients, \eqn{H = } `curvature`
-#' \eqn{\Sigma}{S} with eigenvalues \eqn{e_j}, and mu the budget in Gaussian differential privacy ([dp_convert()]):
+#' @details The plan is for a logistic, linear or log-linear regression with at most 1,000 coefficients under
+#' `"replace-one"`, with declared ranges, the defaults of [dp_sosp()] for its method and a budget of its own. Columns
+#' are mapped as there and taken to be independent: numeric ones to \[-1, 1\] with mean 0 and `variance`, factors to
+#' indicators of their levels but the first. Let a be a mapped row divided by the radius R, \eqn{\Sigma = E\, a a'}{S =
+#' E aa'}, d the number of coefficients, \eqn{H = } `curvature` \eqn{\Sigma}{S} with eigenvalues \eqn{e_j}, and mu the
+#' budget in Gaussian differential privacy ([dp_convert()]):
 #' * **Noise**: one gradient that takes the whole budget has noise of \eqn{\nu = 2 / (n \mu)}{nu = 2 / (n mu)} in each
 #'   coordinate. This and all other scales of noise include the bounds of rounding errors, as those of a fit do.
 #' * **Excess loss**: of the mean logistic loss on new records over the least one, for two methods. For `"newton"`
@@ -61,8 +62,9 @@
 #'   declared levels are used, no values; it may have no rows.
 #' @param eps Epsilon, positive.
 #' @param delta In (0, 0.1); `NULL` is 1/n^2, with fewer than four records 1e-6, as in [dp_sosp()].
-#' @param method A method of [dp_sosp()], or `"auto"`, which takes `"newton-ridge"`, but `"newton"` without
-#'   columns. For methods other than these two the excess loss is not known.
+#' @param method A method of [dp_sosp()] but `"warm-ridge"`, or `"auto"`, which takes `"newton-ridge"`, but `"newton"`
+#'   without columns. For methods other than these two the excess loss is not known, and there is no `inference`. For
+#'   numbers and counts it is `"newton-ridge"`.
 #' @param inference `TRUE` if intervals are paid for as well, as by `dp_sosp(inference = "sandwich")`.
 #' @param variance Variance of the mapped numeric columns, from 1e-6 to 1: one number, or one per column. 1/3 is uniform
 #'   on the range; `NULL` is 0.1, typical of ranges that hold all values.

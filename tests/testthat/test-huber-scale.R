@@ -79,6 +79,17 @@ test_that("predictions are near the location, also with loose bounds or none", {
   for (loss in list(loss_huber(c(20, 140)), loss_huber(c(-520, 680)), loss_huber())) expect_lt(error(loss), 2)
 })
 
+test_that("the scale is that of the residuals without gross errors, and prediction intervals cover", {
+  fit <- robust(eps = 2, inference = "sandwich")
+  expect_gt(sigma(fit), 3.4)
+  expect_lt(sigma(fit), 4.7)
+  # The standard error of a fraction is 0.008; the noise of the counts is larger.
+  for (level in c(0.5, 0.95)) {
+    interval <- predict(fit, d, interval = "prediction", level = level)
+    expect_lt(abs(mean(interval[, "lwr"] <= d$y & d$y <= interval[, "upr"]) - level), 0.07)
+  }
+})
+
 test_that("a fit can be certified by its c, and evaluated", {
   fit <- robust(data = d[1:3000, ])
   certified <- suppressMessages(dp_certify(fit, d[3001:4000, ], eps = 5, delta = 1e-6))

@@ -137,7 +137,10 @@ test_that("what it does not have is refused before anything is charged", {
   }
   for (method in c("newton", "gd", "sgd", "objpert", "2opt-ls", "spider")) refused(method = method, text = "slope")
   refused(penalty = penalty_ridge(0.1), text = "penalty")
-  refused(start = numeric(5), text = "start")
+  refused(start = numeric(5), text = "leave out `start`")
+  for (loss in c("squared", "huber")) {
+    refused(start = numeric(5), loss = loss, method = "newton-ridge", text = "leave out `start`")
+  }
   refused(target = sosp(alpha = 0.1), text = "target")
   refused(geometry = "none", text = "geometry")
   refused(loss = loss_squared(c(20, 120)), formula = f ~ a)
@@ -145,7 +148,8 @@ test_that("what it does not have is refused before anything is charged", {
   expect_error(dp_oracle(as.matrix(d$b), d$y, "squared", budget, 2), "slope", class = "dpsosp_error_argument")
   expect_error(squared(certificate = "population"), "slope", class = "dpsosp_error_argument")
   fit <- squared()
-  expect_error(dp_certify(fit, d, eps = 1, delta = 1e-6), "slope", class = "dpsosp_error_argument")
+  expect_error(dp_certify(fit, d, eps = 1, delta = 1e-6), "take `loss_huber\\(\\)`\\.$",
+               class = "dpsosp_error_argument")
 })
 
 test_that("the recalibration does not make slopes of symmetric residuals larger", {
