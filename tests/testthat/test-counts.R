@@ -120,7 +120,7 @@ test_that("print() says where counts were cut to find their level", {
     paste(capture.output(print(fit)), collapse = " ")
   }
   rare <- rep(c(rep(0, 99), 30), 20)
-  expect_match(said(rare), "its level is the mean of counts cut at 1, as no +larger ones exceed")
+  expect_match(said(rare), "its level is the mean of counts cut at 1, as no +larger ones +exceed")
   expect_match(said(rare, max = 40), "cut at 1,")
   expect_no_match(said(rep(0:8, length.out = 2000), max = 8), "cut at")
 })
