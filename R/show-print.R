@@ -35,8 +35,9 @@ smooth_lines <- function(x, digits) {
     straight = number(size(Map(function(values, term) values[1, , drop = FALSE] * term$sd, own, terms))),
     curved = number(size(lapply(own, function(values) values[-1, , drop = FALSE])))
   )
+  products <- names(x$design$smooth$products)
   c("", "Smooth terms (`plot(fit, \"terms\")`), with the sizes of their straight and curved parts:",
-    table_lines(names(terms), columns))
+    table_lines(names(terms), columns), if (length(products) > 0L) paste("and", paste(products, collapse = ", ")))
 }
 
 # What is wrong comes first.
