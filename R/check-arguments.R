@@ -108,8 +108,9 @@ check_choice <- function(x, choices, arg, call = sys.call(-1)) {
   x
 }
 
-# Suggests the known text that was probably meant; empty where x is not one text.
+# Suggests the known text that was probably meant; empty where x is neither one text nor a function that makes a choice.
 text_hint <- function(x, known) {
+  if (is.function(x)) return(" Call it: `f()` in place of `f`.")
   if (is.character(x) && length(x) == 1L && is.null(dim(x))) did_you_mean(x, known, quote_all) else ""
 }
 

@@ -67,6 +67,7 @@ check_dots <- function(call = sys.call(-1), also = character()) {
 }
 
 list_arguments <- function(known) {
+  if (length(known) == 0L) return(" There are no arguments.")
   paste0(if (length(known) == 1L) " The only argument is " else " The arguments are ", quote_names(known), ".")
 }
 

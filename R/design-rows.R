@@ -257,5 +257,6 @@ composed_with <- function(after, f) {
 
 # What a fit keeps: public facts.
 persons_text <- function(n, persons) {
-  paste0(format(n, big.mark = ","), " persons, at most ", format(persons$most, big.mark = ","), " records each")
+  paste0(format(n, big.mark = ","), if (n == 1) " person" else " persons", ", at most ",
+         format(persons$most, big.mark = ","), " records each")
 }

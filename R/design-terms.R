@@ -16,7 +16,8 @@ design_terms <- function(formula, data, call) {
     abort("argument", "`formula` must have a response and predictors, as in `y ~ x`.", call = call)
   }
   formula <- put_constants(formula, names(data), environment(formula), call)
-  terms <- tryCatch(stats::terms(formula, data = data), error = function(e) {
+  # It warns of a name beside `.` that is no column, which design_columns() refuses by its name.
+  terms <- tryCatch(suppressWarnings(stats::terms(formula, data = data)), error = function(e) {
     abort("argument", "`formula` is not one that terms() understands: ", conditionMessage(e), call = call)
   })
   if (attr(terms, "response") == 0L) abort("argument", "`formula` must have a response.", call = call)

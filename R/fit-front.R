@@ -76,10 +76,11 @@
 #' private geometry releases means of columns and no row can be clipped, it is one of these means, at no cost; otherwise
 #' it takes 0.2 percent of the budget (nothing with published constants, and with sources that are read once, where it
 #' is left out). A warning, the first line of `print()` and the status `"null"` say that nearly all records seem to be
-#' null, with an error probability of at most 0.001: both for data without a usable record and for data where all are
-#' usable. With much noise `print()` says instead that no conclusion is possible. A warning also says that a fraction
-#' of the records is null (if there is neither `subset` nor `weights`), and that nearly all values of a column seem to
-#' lie at an end of the range that was declared for it. These checks use released and public numbers only.
+#' null, with an error probability of at most 0.001: both for data without a usable record and for data where half or
+#' more are usable. With much noise `print()` says instead that no conclusion is possible. A warning also says that a
+#' fraction of the records is null (if there is neither `subset` nor `weights`), and that nearly all values of a column
+#' seem to lie at an end of the range that was declared for it. `print()` names columns for which no range was found, so
+#' that \[-1, 1\] was taken. These checks use released and public numbers only.
 #'
 #' # Persons
 #' With `id`, n is the number of persons, and the guarantee is for all records of a person together: `"replace-one"`
@@ -228,7 +229,7 @@
 #'     was usable, see the section Checks);
 #'   * `checks`: what the section Checks describes: `usable`, the released fraction of usable records and its standard
 #'     deviation; `class`, the same of the second class, if its fraction was released (records without a response count
-#'     as 0.62 there); `ends`, columns whose values
+#'     as 0.62 there); `missed`, columns for which no range was found; `ends`, columns whose values
 #'     seem to lie at an end of their range; `signal`, with the method `"newton-ridge"` the norm of the mean gradient at
 #'     the start, of the columns, in standard deviations of noise and sampling error, and the number of columns;
 #'   * `certificate`: estimates and confidence bounds of gradient norm and smallest eigenvalue at
@@ -250,8 +251,8 @@
 #'     intervals;
 #'   * `predictor`: the coefficients that `predict()` uses, where they are not `coefficients`;
 #'   * `level`: of fits by residuals ([loss_squared()], [loss_huber()], counts) what was released of the mapped
-#'     response, see [control_newton_ridge()], and from the noisy matrix the `factor` by which the columns were rescaled
-#'     and the `variance` of the predictors; `NULL` for others;
+#'     response, see [control_newton_ridge()] (`missed`: no range of it was found), and from the noisy matrix the
+#'     `factor` by which the columns were rescaled and the `variance` of the predictors; `NULL` for others;
 #'   * `geometry`: how rows were centred and scaled, `NULL` where they were not, see [geometry_public()];
 #'   * `batch` of the methods on batches: size, scheme, rate, fraction of the budget, planned steps;
 #'   * `target`, `method`, `auto` (did the rule choose it?), `loss`, `penalty`, `control`, `design`, `call`;
@@ -363,6 +364,9 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "auto", los
                             offset_range = NULL, id = NULL, records = 1000,
                             label = NULL, ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
+  if ("data" %in% names(call)) {
+    abort("argument", "`data` goes with a formula, which has no quotes: `dp_sosp(y ~ x, data, eps = 1)`.", call = call)
+  }
   check_dots(call)
   if (missing(x)) abort("argument", "`x` is missing: give a matrix, or a formula and a data frame.", call = call)
   asked <- check_model_takes(model, mget(asked_arguments), call)
@@ -388,7 +392,11 @@ fit_problem <- function(problem, asked) {
 fit_job <- function(job) {
   end <- job$hold(batch_needs(job))
   on.exit(end())
-  for (stage in job_stages()) job <- stage(job)
+  withCallingHandlers({
+    for (stage in job_stages()) job <- stage(job)
+  }, interrupt = function(i) {
+    if (!is.null(job$asked$budget)) inform("interrupt", "What was charged to `budget` stays charged")
+  })
   close_claim(job)
   if (is.null(job$model)) new_linear_fit(job) else new_network_fit(job)
 }

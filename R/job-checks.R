@@ -6,22 +6,25 @@
 #   ends    the end of the range, "lower" or "upper", of numeric columns whose values seem to lie there; named
 #   signal  norm of the mean gradient at the start, of the columns, in standard deviations of noise and sampling
 #           (measure_signal() in src/method/ridge.c), and the number of columns
+#   missed  numeric columns for which no range was found, so that [-1, 1] was taken
 #   part    are records left out on purpose (`subset`, `weights`)?
 #   persons are these persons, of whom usable are those with a usable record?
 # each NULL where nothing was released to see it by.
 #
 # An estimate u with standard deviation s shows that a fraction is above zero if u / s is at least z, which noise alone
 # exceeds with probability 1e-3. That it is zero can be said only where s is so small that u / s would exceed z with
-# about that probability otherwise.
+# about that probability if it were the smallest fraction that is expected.
 
 checks_z <- stats::qnorm(0.999)
 checks_seen <- 6.2 # fraction over s that is found with probability 0.999
-checks_least <- 0.1 # smallest fraction of the records that `subset` or `weights` are expected to leave
+checks_half <- 0.5 # smallest fraction of the records that missing values are expected to leave,
+checks_least <- 0.1 # and `subset` or `weights`
 checks_end <- 0.1 # a column's mean is expected to be at least this part of the range away from its ends
 
 new_checks <- function(job) {
   list(usable = job$usable, class = job$class, ends = job$ends, signal = signal_of(job),
-       part = !is.null(job$design$subset) || has_weight(job$design), persons = !is.null(job$persons))
+       missed = job$missed, part = !is.null(job$design$subset) || has_weight(job$design),
+       persons = !is.null(job$persons))
 }
 
 signal_of <- function(job) {
@@ -38,7 +41,7 @@ usable_verdict <- function(checks) {
   usable <- checks$usable
   if (is.null(usable)) return(NA_character_)
   if (usable$fraction >= checks_z * usable$sd) return("usable")
-  least <- if (checks$part) checks_least else 1
+  least <- if (checks$part) checks_least else checks_half
   if (least >= checks_seen * usable$sd) "null" else "unclear"
 }
 
@@ -47,6 +50,12 @@ exceeds_noise <- function(checks, confidence) {
   signal <- checks$signal
   if (is.null(signal)) return(NA)
   signal[["norm"]]^2 > stats::qchisq(confidence, signal[["columns"]])
+}
+
+# And more than by one chance in a thousand, where it is certain that there are records at all? With less, print() says
+# "probably": a start that is mostly noise has a large gradient, too.
+surely_exceeds <- function(checks) {
+  isTRUE(exceeds_noise(checks, stats::pnorm(checks_z))) && !identical(usable_verdict(checks), "unclear")
 }
 
 # Numeric columns with a declared range whose mean is within its standard error of an end, where this error is small.
@@ -112,6 +121,12 @@ null_text <- function(checks, n) {
         else " of the records are used; the others have "
   paste0("Only about ", fraction_text(usable), of, "a missing value, or a level or code that is not declared. Check ",
          what, ".")
+}
+
+missed_text <- function(missed) {
+  if (length(missed) == 0L) return(NULL)
+  paste0("No range was found for ", first_of(paste0("`", missed, "`")), ", and [-1, 1] was taken: declare ",
+         if (length(missed) > 1L) "what is known about them." else "what is known about it.")
 }
 
 ends_text <- function(ends, design) {

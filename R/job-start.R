@@ -7,6 +7,7 @@
 #          used, or the mean of their weights), noise (standard deviation of the start), spread (largest expected
 #          standard deviation of the predictors), curvature (of the loss at the start), most (largest residual) and
 #          event (smallest clip: the change of a residual by one event, of counts; Huber's c), for the mapped response;
+#          missed (TRUE if no bounds were found, so that [-1, 1] was taken);
 #          for counts also clip (at which the mean takes them)
 # and completes response and loss with the bounds of the response, if none are declared. Bounds are found from noisy
 # counts, like the ranges of columns (oracle-ranges.R). Loose ones cost little, because the noise of a gradient depends
@@ -56,6 +57,7 @@ find_level <- function(job) {
     refined_level(job, reach, spare(job))
   }
   level$event <- (job$loss[["c"]] %||% 0) / job$loss$half
+  level$missed <- job$missed_response
   list(loss = job$loss, response = job$response, level = level)
 }
 
@@ -120,7 +122,8 @@ find_bounds <- function(job) {
   }
   loss <- utils::modifyList(job$loss, list(response = as.vector(found)))
   loss <- scale_loss(loss, job$design$intercept)
-  complete(job, loss = loss, response = with_bounds(job$response, loss))
+  add_entries(complete(job, loss = loss, response = with_bounds(job$response, loss)),
+              missed_response = if (!attr(found, "found")) TRUE)
 }
 
 # The response in its own units, as a column whose values can be counted; NA for a missing value.
@@ -302,7 +305,7 @@ job_ranges <- function(job) {
     complete(job, design = size_smooths(job$design, records_for_smooths(job)))
   columns <- sized$columns(sized)
   open <- names(columns)[is.na(job$design$ranges[names(columns), "lower"])]
-  found <- NULL
+  found <- missed <- NULL
   if (length(columns) > 0L) {
     smooths <- counted_smooths(sized$design)
     inform("ranges", format_share(ranges_share), " of the budget finds the ", ranges_text(open, smooths), " of ",
@@ -310,10 +313,12 @@ job_ranges <- function(job) {
            "; `bounds` declares public ", if (length(open) == 0L) "ranges" else "ones")
     found <- private_ranges(columns, job$budget, ranges_share * job$rho, job$neighbours, job$noise == "reproducible",
                             cutting = job$inference == "none", known = job$design$ranges[smooths, , drop = FALSE])
-    warn_missed(open[!attr(found, "found")[open]], job$call)
+    missed <- open[!attr(found, "found")[open]]
+    warn_missed(missed, job$call)
     job <- complete(job, design = design_fill_ranges(job$design, found[open, , drop = FALSE]))
   }
-  job <- add_entries(job, private = open, cells = attr(found, "cells"), wishes = class_wishes(job))
+  job <- add_entries(job, private = open, missed = if (length(missed) > 0L) missed, cells = attr(found, "cells"),
+                     wishes = class_wishes(job))
   if (is.null(job$wishes)) add_columns(job) else job
 }
 

@@ -142,7 +142,10 @@ loss_logistic <- function(slope = 1, ...) {
 
 #' @rdname losses
 #' @export
-loss_sigmoid <- function() new_loss("sigmoid", "1 / (1 + exp(y t))")
+loss_sigmoid <- function(...) {
+  check_dots()
+  new_loss("sigmoid", "1 / (1 + exp(y t))")
+}
 
 #' @rdname losses
 #' @export
@@ -213,7 +216,10 @@ bound_counts <- function(loss, max) {
 
 #' @rdname losses
 #' @export
-loss_multinomial <- function() new_loss("multinomial", "log(sum(exp(t))) - t_y, a t for each class", 2)
+loss_multinomial <- function(...) {
+  check_dots()
+  new_loss("multinomial", "log(sum(exp(t))) - t_y, a t for each class", 2)
+}
 
 # parameter: for the core. A loss for numeric responses also has their bounds, their kind (loss-response.R), and the map
 # (y - centre) / half to [-1, 1].

@@ -57,6 +57,7 @@ sqlite_insert <- function(con, table, row) {
 sqlite_state <- function(con, path) {
   sound <- DBI::dbGetQuery(con, "PRAGMA integrity_check")[[1]]
   if (!identical(sound, "ok")) abort("store", "The file ", path, " is damaged. Nothing was released.", call = NULL)
+  if (!"study" %in% DBI::dbListTables(con)) abort("store", "The file ", path, " holds no budget.", call = NULL)
   study <- as.list(DBI::dbGetQuery(con, "SELECT * FROM study"))
   schema <- DBI::dbGetQuery(con, "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")[[1]]
   if (identical(study$format, store_format) && !setequal(schema, sqlite_schema())) {

@@ -139,12 +139,13 @@ no_loss <- paste0("A private fit has no deviance or likelihood: its loss on the 
                   "release. `dp_value()` is the mean loss with noise, charged to a budget. Compare models so, or on ",
                   "public data.")
 no_weight <- "The weights of a network say nothing one by one: `coef()` has them, a matrix for each layer."
+no_choice <- "This is a choice among candidates, not the fit that it took, which is its `$fit`."
 no_model <- "This is a certificate, not the fit that it is about: ask the fit, from `dp_sosp()`."
 
 # The reason for each generic of stats.
 no_public_answer <- c(
   fitted = no_rows, residuals = no_rows, simulate = no_rows, weights = no_rows, influence = no_rows,
-  hatvalues = no_rows, cooks.distance = no_rows, rstandard = no_rows, rstudent = no_rows,
+  hatvalues = no_rows, cooks.distance = no_rows, rstandard = no_rows, rstudent = no_rows, effects = no_rows,
   terms = no_terms, model.frame = no_terms, model.matrix = no_terms, # step() asks for terms first
   deviance = no_loss, logLik = no_loss, extractAIC = no_loss, add1 = no_loss, drop1 = no_loss, anova = no_loss,
   profile = no_loss # AIC() and BIC() ask for logLik()
@@ -153,7 +154,8 @@ no_certificate <- c("coef", "nobs", "predict", "formula", "vcov", "confint", "pl
 
 absent_methods <- list(
   dp_sosp = no_public_answer, dp_network = c(no_public_answer, vcov = no_minimiser, confint = no_minimiser),
-  dp_certificate = stats::setNames(rep(no_model, length(no_certificate)), no_certificate)
+  dp_certificate = stats::setNames(rep(no_model, length(no_certificate)), no_certificate),
+  dp_tune = stats::setNames(rep(no_choice, length(no_certificate)), no_certificate)
 )
 
 register_absent <- function() {

@@ -35,13 +35,15 @@ smooth_lines <- function(x, digits) {
     straight = number(size(Map(function(values, term) values[1, , drop = FALSE] * term$sd, own, terms))),
     curved = number(size(lapply(own, function(values) values[-1, , drop = FALSE])))
   )
+  products <- names(x$design$smooth$products)
   c("", "Smooth terms (`plot(fit, \"terms\")`), with the sizes of their straight and curved parts:",
-    table_lines(names(terms), columns))
+    table_lines(names(terms), columns), if (length(products) > 0L) paste("and", paste(products, collapse = ", ")))
 }
 
 # What is wrong comes first.
 first_lines <- function(x) {
-  wrong <- c(null_text(x$checks, x$n), ends_text(x$checks$ends, x$design))
+  wrong <- c(null_text(x$checks, x$n), missed_text(c(if (isTRUE(x$level$missed)) x$response$name, x$checks$missed)),
+             ends_text(x$checks$ends, x$design))
   lines <- c(if (length(wrong) > 0L) paste("Attention:", wrong), model_line(x), privacy_text(fit_privacy(x)),
              records_line(x), batch_text(x$batch), quality_text(x))
   strwrap(c(paste("<dp_sosp>", lines[1]), lines[-1]), 80, exdent = 2)
@@ -91,7 +93,7 @@ quality_text <- function(x) {
   paste("How good:", switch(x$status,
     null = "it says nothing, as no records seem to be used",
     start = ended_text(x, start_text(x), "nothing better exceeded the noise"),
-    paste(c(better_text(x), certified_text(x)), collapse = "; ")
+    paste(c(better_text(x), cut_text(x), certified_text(x)), collapse = "; ")
   ))
 }
 
@@ -110,9 +112,10 @@ better_text <- function(x) {
   if (isTRUE(x$decrease > 0)) {
     return(paste0("better than ", start_text(x), ", objective at least ", signif(x$decrease, 3), " lower"))
   }
+  if (isTRUE(x$level$missed)) return("it says nothing of the level of the response, whose range was not found")
   signal <- x$checks$signal
   if (isTRUE(exceeds_noise(x$checks, x$certificate$confidence))) {
-    return(paste0("better than ", start_text(x), ", gradients there ",
+    return(paste0(if (!surely_exceeds(x$checks)) "probably ", "better than ", start_text(x), ", gradients there ",
                   signif(signal[["norm"]] / sqrt(signal[["columns"]]), 2), " times the level of noise and sampling"))
   }
   if (by_residuals(x) && is.null(signal)) return("it is the constant prediction, as there are no columns")
@@ -121,6 +124,13 @@ better_text <- function(x) {
   }
   if (is.null(signal) && is.na(x$decrease)) return("not measured, as no release compares it with the start")
   paste("nothing that is released shows it to be better than", start_text(x))
+}
+
+# Larger counts may be there all the same, and make the mean larger.
+cut_text <- function(x) {
+  clip <- x$level$clip
+  if (is.null(clip) || clip >= x$loss$response[2]) return(NULL)
+  paste0("its level is the mean of counts cut at ", format(clip), ", as no larger ones exceed the noise")
 }
 
 certified_text <- function(x) {

@@ -112,6 +112,7 @@ csv_opener <- function(files, chunk) {
 # The argument `what` of scan(), from the names in a file's header; other columns are skipped.
 csv_fields <- function(connection, columns) {
   header <- scan(connection, "", sep = ",", quote = "\"", nlines = 1L, quiet = TRUE)
+  if (length(header) == 0L) stop("a file has no line with names of columns", call. = FALSE)
   fields <- stats::setNames(rep(list(""), length(header)), header)
   if (!is.null(columns)) fields[!header %in% columns] <- list(NULL)
   fields

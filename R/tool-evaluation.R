@@ -126,7 +126,8 @@ sampling_error <- function(metric, estimates, table, clip, n) {
     log_loss = table_variance(table, function(p) -log(pmin(pmax(p, clip), 1 - clip))),
     brier = table_variance(table, function(p) (1 - p)^2)
   )
-  if (is.null(variance) || is.na(variance)) NA_real_ else sqrt(max(variance, 0) / n)
+  # Below zero, as of an accuracy above one, the noise leaves nothing to say.
+  if (is.null(variance) || is.na(variance) || variance < 0) NA_real_ else sqrt(variance / n)
 }
 
 # loss: a function of the predicted probability of the observed response.

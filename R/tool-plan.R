@@ -158,7 +158,10 @@ plan_loss <- function(loss, call) {
 
 # The mean count, whose square root is the standard deviation of a count: residuals are in units of this one.
 check_plan_level <- function(level, loss, call) {
-  if (has_counts(loss)) return(check_number(level, "level", 1e-6, 1e9, open = FALSE, call = call))
+  if (has_counts(loss)) {
+    if (is.null(level)) abort("argument", "`level` is missing: give the mean count, such as 2.", call = call)
+    return(check_number(level, "level", 1e-6, 1e9, open = FALSE, call = call))
+  }
   if (is.null(level)) return(1)
   abort("argument", "`level` is the mean of counts, for `loss = \"poisson\"` only.", call = call)
 }

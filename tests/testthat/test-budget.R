@@ -207,8 +207,11 @@ test_that("an interrupt stops within a second and refunds nothing", {
     "system(paste0('(sleep 2; date +%s.%N > ', sent, '; kill -INT ', Sys.getpid(), ') &'))",
     "fit <- function() dp_sosp(x, y, radius = 4, budget = budget, method = 'opt', target = sosp(1e-9, 1),",
     "  control = control_opt(max_iterations = 1e5))", # a run of minutes
-    "end <- tryCatch(fit(), interrupt = function(e) as.numeric(Sys.time()))",
-    "stopifnot(is.numeric(end))",
+    "said <- character()",
+    "hear <- function(m) said <<- c(said, conditionMessage(m))",
+    "end <- withCallingHandlers(tryCatch(fit(), interrupt = function(e) as.numeric(Sys.time())),",
+    "  dpsosp_message_interrupt = hear)",
+    "stopifnot(is.numeric(end), any(grepl('stays charged', said)))",
     "ledger <- dp_ledger(budget)",
     "left <- capture.output(budget)[3]",
     "oracle <- dp_oracle(x, y, 'logistic', budget, 4)",

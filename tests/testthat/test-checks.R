@@ -18,14 +18,14 @@ loud_fit <- function(..., method = "auto") {
 }
 
 test_that("the verdicts have the error probabilities that they state", {
-  sd <- c(1e-3, 0.02, 0.16, 0.17, 1)
+  sd <- c(1e-3, 0.02, 0.08, 0.081, 0.17, 1)
   for (s in sd) {
     threshold <- uniroot(function(u) (verdict(u, s) == "usable") - 0.5, c(-1, 10), tol = 1e-12)$root
     expect_equal(pnorm(threshold / s, lower.tail = FALSE), 1e-3, tolerance = 1e-6)
     silent <- verdict(0, s)
-    expect_identical(silent, if (s <= 1 / 6.2) "null" else "unclear")
-    # All records usable, and called null.
-    if (silent == "null") expect_lte(pnorm((threshold - 1) / s), 1e-3)
+    expect_identical(silent, if (s <= 1 / 12.4) "null" else "unclear")
+    # Half of the records usable, as where many have a missing value, and called null.
+    if (silent == "null") expect_lte(pnorm((threshold - 0.5) / s), 1e-3)
   }
   expect_identical(verdict(0, 0.1, part = TRUE), "unclear")
   expect_identical(verdict(0, 0.01, part = TRUE), "null")
@@ -248,4 +248,31 @@ test_that("a network to a subset does not miss the records that were left out", 
                                  subset = b > 0), NA)
   expect_true(fit$checks$part)
   expect_lt(abs(fit$checks$usable$fraction - mean(d$b > 0)) / fit$checks$usable$sd, 4.5)
+})
+
+test_that("print() says which ranges were not found, and claims nothing for a response without one", {
+  d <- transform(honest(500), far = 50 + b)
+  fit <- function(...) suppressWarnings(loud_fit(..., data = d, eps = 0.02, delta = 1e-6))
+  printed <- function(fit) gsub(" +", " ", paste(capture.output(print(fit)), collapse = " "))
+  column <- fit(y ~ a + b, bounds = bounds["b"])
+  expect_identical(column$checks$missed, "a")
+  expect_match(printed(column), "^<dp_sosp> Attention: No range was found for `a`, and \\[-1, 1\\] was taken")
+  response <- fit(far ~ b, bounds = bounds["b"], loss = "squared")
+  expect_match(printed(response), "Attention: No range was found for `far`, and")
+  expect_match(printed(response), "How good: it says nothing of the level of the response")
+  expect_match(printed(fit(far ~ a, loss = "huber")), "No range was found for `far`, `a`, and .* about them")
+  declared <- fit(far ~ b, bounds = bounds["b"], loss = loss_squared(c(40, 60)))
+  expect_no_match(printed(declared), "Attention")
+})
+
+test_that("a fit is called better without a doubt only where gradients are far above the noise, and records are seen", {
+  fit <- suppressWarnings(loud_fit(y ~ a, honest(300), eps = 1, delta = 1e-6, bounds = bounds["a"]))
+  better <- function(norm, fraction = 1, sd = 0.01) {
+    fit$checks[c("signal", "usable")] <- list(c(norm = norm, columns = 1), list(fraction = fraction, sd = sd))
+    sub(".*How good: (.*better than the constant).*", "\\1", paste(capture.output(print(fit)), collapse = " "))
+  }
+  expect_identical(better(sqrt(qchisq(0.9991, 1))), "better than the constant")
+  expect_identical(better(sqrt(qchisq(0.9989, 1))), "probably better than the constant")
+  expect_identical(better(4, sd = 0.5), "probably better than the constant")
+  expect_match(better(sqrt(qchisq(0.94, 1))), "^nothing that is released")
 })

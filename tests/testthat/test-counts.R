@@ -111,6 +111,20 @@ test_that("with much noise a fit is the level, about as good as the mean, and sa
   expect_match(said, "better than the constant prediction, gradients")
 })
 
+test_that("print() says where counts were cut to find their level", {
+  said <- function(counts, ...) {
+    set.seed(1)
+    d <- data.frame(a = runif(2000), n = counts)
+    fit <- quiet_fit(n ~ a, d, eps = 1, delta = 1e-6, bounds = list(a = 0:1), loss = loss_poisson(...),
+                     method = "auto", noise = "reproducible")
+    paste(capture.output(print(fit)), collapse = " ")
+  }
+  rare <- rep(c(rep(0, 99), 30), 20)
+  expect_match(said(rare), "its level is the mean of counts cut at 1, as no +larger ones +exceed")
+  expect_match(said(rare, max = 40), "cut at 1,")
+  expect_no_match(said(rep(0:8, length.out = 2000), max = 8), "cut at")
+})
+
 test_that("where columns say nothing a fit is rarely called better", {
   status <- vapply(1:20, function(seed) {
     none <- count_frame(3000, seed)

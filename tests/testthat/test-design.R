@@ -264,3 +264,8 @@ test_that("a response that cannot be computed is refused before the data are loo
   expect_match(conditionMessage(refused), "`log(y)` in `formula` cannot be computed", fixed = TRUE)
   expect_s3_class(quiet_fit(as.integer(a > 20) ~ b, d, eps = 1, delta = 1e-6), "dp_sosp")
 })
+
+test_that("a name beside `.` that is no column gives one error, and no warning of terms()", {
+  expect_no_warning(expect_error(dp_sosp(y ~ . + nothing, problem_frame(20), eps = 1), "`nothing` in `formula`",
+                                 class = "dpsosp_error_argument"))
+})

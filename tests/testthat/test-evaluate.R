@@ -247,3 +247,11 @@ test_that("\"auc\" leads to the table that it is computed from", {
   expect_error(dp_evaluate(margins, d, eps = 1, metrics = "auc"), "one of \"accuracy\", not \"auc\"",
                class = "dpsosp_error_argument")
 })
+
+test_that("an accuracy that the noise puts above one has no sampling error", {
+  noisy <- function(value) {
+    dpsosp:::sampling_error("accuracy", data.frame(metric = "accuracy", estimate = value), NULL, 0, 5)
+  }
+  expect_identical(noisy(1.1), NA_real_)
+  expect_equal(noisy(0.8), sqrt(0.8 * 0.2 / 5))
+})

@@ -116,6 +116,11 @@ test_that("a formula may come by its name in any place, as in lm()", {
   expect_error(fit(data = d, formula = "y ~ a"), "`formula` must have a response", class = "dpsosp_error_argument")
 })
 
+test_that("a formula in quotes, or none, is not taken for a misspelt argument", {
+  expect_error(dp_sosp("y ~ a", data = d, eps = 1), "`data` goes with a formula", class = "dpsosp_error_argument")
+  expect_error(dp_sosp(data = d, eps = 1), "`data` goes with a formula", class = "dpsosp_error_argument")
+})
+
 test_that("sparse matrices of another class are refused with advice that helps", {
   skip_if_not_installed("Matrix")
   good <- as_sparse(matrix(c(0, 0, 1, 0), 2))

@@ -282,3 +282,7 @@ test_that("a network counts each person once, in memory and in chunks", {
   expect_equal(of_gradient(d), of_gradient(d[!duplicated(d$person) & !is.na(d$person), ], id = NULL, method = "blgd"),
                tolerance = 1e-6)
 })
+
+test_that("one person is no plural", {
+  expect_identical(dpsosp:::persons_text(1, list(most = 5)), "1 person, at most 5 records each")
+})

@@ -43,3 +43,8 @@ test_that("a scale of noise that these coordinates do not have is an error of it
   expect_error(planned_sd(s, "gradient", 0.1, clip = 1), NA)
   expect_error(planned_sd(s, "residual gradient", 0.1, clip = 0), class = "dpsosp_error_argument")
 })
+
+test_that("a plan for counts asks for their mean", {
+  expect_error(dp_plan(1000, numeric = 4, eps = 1, loss = "poisson"), "`level` is missing",
+               class = "dpsosp_error_argument")
+})

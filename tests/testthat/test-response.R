@@ -117,3 +117,8 @@ test_that("other responses are errors without values", {
   expect_false(any(grepl("271828", messages)))
   expect_snapshot_output(writeLines(messages))
 })
+
+test_that("losses without arguments refuse any", {
+  expect_error(loss_multinomial(3), "There are no arguments", class = "dpsosp_error_argument")
+  expect_error(loss_sigmoid(scale = 2), "`scale`. There are no arguments", class = "dpsosp_error_argument")
+})

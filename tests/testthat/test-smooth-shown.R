@@ -8,6 +8,7 @@ test_that("terms add up to the linear predictor, and smooths are centred in the 
   new <- rbind(d[1:50, ], NA)
   terms <- predict(fit, new, type = "terms")
   expect_identical(colnames(terms), c("s(a)", "s(z, k = 4)", "log(b + 1)", "f", "ti(a, z)"))
+  expect_true("and ti(a, z)" %in% capture.output(print(fit)))
   expect_equal(rowSums(terms) + attr(terms, "constant"), predict(fit, new))
   for (label in c("s(a)", "s(z)")) {
     term <- fit$design$smooth$terms[[label]]

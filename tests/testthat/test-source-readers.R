@@ -170,3 +170,9 @@ test_that("a query with a condition says that n is public, without other queries
              "SELECT a, 'where limit' AS \"group\", b AS [join], y AS `having` FROM people -- where\n/* distinct\n*/")
   for (query in quiet) expect_identical(said(query), "nothing")
 })
+
+test_that("an empty file is refused in words", {
+  path <- withr::local_tempfile(fileext = ".csv")
+  file.create(path)
+  expect_error(dp_source(path), "no line with names of columns", class = "dpsosp_error_source")
+})

@@ -340,3 +340,13 @@ test_that("dp_verify() finds the reservation, and a store that lacks it", {
   store_fit(b, eps = 0.3)
   expect_match(receipt(fits$main), "is another one")
 })
+
+test_that("a file of something else holds no budget", {
+  path <- local_stores()
+  file.create(path)
+  expect_error(dp_budget(store = path), "holds no budget", class = store_error)
+  other <- DBI::dbConnect(RSQLite::SQLite(), path)
+  withr::defer(DBI::dbDisconnect(other))
+  DBI::dbWriteTable(other, "cars", cars)
+  expect_error(dp_budget(eps = 1, delta = 1e-7, store = path), "holds no budget", class = store_error)
+})

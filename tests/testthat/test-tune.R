@@ -202,3 +202,11 @@ test_that("errors name the candidate, and come before anything is run", {
     dp_tune(two(), y ~ a, d, 1, strategy = "grid")
   )
 })
+
+test_that("what is asked of a choice instead of its fit says where the fit is", {
+  choice <- structure(list(fit = 1), class = "dp_tune")
+  absent <- function(call) expect_error(call, "its `\\$fit`", class = "dpsosp_error_absent")
+  for (generic in list(coef, predict, plot, confint, nobs)) absent(generic(choice))
+  expect_error(dp_ledger(choice), "The fit is its `\\$fit`", class = "dpsosp_error_argument")
+  expect_error(dp_evaluate(choice, d, eps = 1), "The fit is its `\\$fit`", class = "dpsosp_error_argument")
+})
