@@ -27,11 +27,12 @@ response_surely <- 2.5    # standard deviations by which the fraction of used re
 response_least <- 1e-6    # and its least value, which small weights may come near
 count_octaves_share <- 0.6 # fraction of the level's budget for the octaves,
 count_offset_share <- 0.3  # and of the rest for the mean of e^o
-count_reach <- 0.1         # probability that noise alone shows the next octave, see count_clip_at(),
+count_reach <- 0.1         # probability that noise alone shows the next octave, see reached_by(),
 count_far <- 4             # and number of octaves from which on it falls by eight with each
 count_beyond <- 16         # counts are bounded by this times their clip
 count_error <- 0.1         # probability that noise alone shows an octave,
 count_unknown <- 2         # and the clip where none is shown
+count_again <- 300         # n mu of the level, as far as the budget allows, where zeros alone seem to be there
 level_first <- 0.2         # fractions of the budget of a fit that is its level for a first level,
 level_range <- 0.1         # and for the range of the distances from it,
 level_narrow <- 1e-6       # which is at least this part of the range of the response
@@ -160,8 +161,11 @@ release_level <- function(job, rho) {
 find_counts <- function(job) {
   rho <- if (is_level_only(job)) spare(job) else level_share(job) * job$rho
   top <- if (is.null(job$loss$response)) max_count else job$loss$response[2]
-  clip <- count_clip_at(release_octaves(job, top, count_octaves_share * rho), top)
-  rho <- (1 - count_octaves_share) * rho
+  octaves <- release_octaves(job, top, count_octaves_share * rho)
+  more <- if (count_reached(octaves) <= 1) again_share(job) * job$rho else 0
+  if (more > 0) octaves <- pooled_octaves(octaves, release_octaves(job, top, count_octaves_share * more))
+  clip <- count_clip_at(octaves, top)
+  rho <- (1 - count_octaves_share) * (rho + more)
   share <- if (has_offset(job$design)) count_offset_share else 0
   counts <- release_mean(job, clip, (1 - share) * rho)
   exposure <- if (share > 0) release_exposure(job, share * rho) else list(log = 0, noise = 0)
@@ -171,6 +175,18 @@ find_counts <- function(job) {
        level = list(start = log(counts$mean) - exposure$log, present = counts$present,
                     noise = min(sqrt(counts$noise^2 + exposure$noise^2), 1), spread = 1, curvature = counts$mean / half,
                     most = 1, event = 1 / half, clip = clip))
+}
+
+# Where zeros alone seem to be there, events are rare or the noise hides a few large counts, which may be most of the
+# level: it then gets more of the budget, as slopes around a level that is far off are worth nothing.
+again_share <- function(job) {
+  if (is_level_only(job)) return(0)
+  max(0, min((count_again / records_by_budget(job))^2, count_level[2]) - level_share(job))
+}
+
+pooled_octaves <- function(a, b) {
+  weight <- b$sd^2 / (a$sd^2 + b$sd^2)
+  list(counts = weight * a$counts + (1 - weight) * b$counts, sd = a$sd * sqrt(weight))
 }
 
 # What intervals, the geometry and the count of usable records leave of the budget.
@@ -188,20 +204,33 @@ release_octaves <- function(job, top, rho) {
   list(counts = found$counts[[1]] / job$n, sd = found$sd / job$n)
 }
 
-# The end of the outermost octave that seems to contain counts. Noise that is taken for them makes the squared error of
-# the mean four times larger with each octave, so in far octaves it is to be less likely by more than that
-# (inst/experiments/octaves-rule.R). Where none exceeds the noise level, a small number, as the noise of the mean is in
-# proportion to it.
+# The end of the outermost octave that seems to contain counts. Where none exceeds the noise level, a small number, as
+# the noise of the mean is in proportion to it.
 count_clip_at <- function(octaves, top) {
+  reached <- count_reached(octaves)
+  min(if (reached > 0) 2^max(reached - 2, 0) else count_unknown, top)
+}
+
+# The outermost octave that seems to contain counts, or zero: the fullest one of a group that exceeds the noise level.
+# Noise that is taken for counts makes the squared error of the mean four times larger with each octave, so in far
+# octaves it is to be less likely by more than that (inst/experiments/octaves-rule.R).
+count_reached <- function(octaves) {
   core <- find_core(octaves$counts, octaves$sd)
   groups <- length(octaves$counts) * length(ranges_windows)
-  if (core$score < stats::qnorm(count_error / groups, lower.tail = FALSE)) return(min(count_unknown, top))
-  octave <- seq_along(octaves$counts)
-  distance <- pmax(octave - core$octave, 1)
-  unlikely <- pmax(distance^3, 8^(distance - count_far))
-  enough <- octaves$sd * stats::qnorm(count_reach / unlikely, lower.tail = FALSE)
-  reached <- max(core$octave, octave[octave > core$octave & octaves$counts >= enough])
-  min(2^max(reached - 2, 0), top)
+  if (core$score < stats::qnorm(count_error / groups, lower.tail = FALSE)) return(0)
+  max(vapply(ranges_windows, reached_by, 0, octaves, core$octave))
+}
+
+# The same by groups of so many octaves beyond the core's, which it is where none exceeds the noise level.
+reached_by <- function(width, octaves, core) {
+  total <- cumsum(c(0, octaves$counts))
+  start <- seq_along(octaves$counts)
+  start <- start[start > core & start + width < length(total) + 1]
+  distance <- start - core
+  unlikely <- pmax(distance^3, 8^(distance - count_far)) * length(ranges_windows)
+  enough <- octaves$sd * sqrt(width) * stats::qnorm(count_reach / unlikely, lower.tail = FALSE)
+  start <- start[total[start + width] - total[start] >= enough]
+  max(core, vapply(start, function(i) i - 1 + which.max(octaves$counts[i - 1 + seq_len(width)]), 0))
 }
 
 # The mean of counts clipped to [0, clip], and its relative noise.

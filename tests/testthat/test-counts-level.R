@@ -47,6 +47,39 @@ test_that("little data give a small level, not a random octave", {
   expect_lt(max(mean), 50)
 })
 
+rare_and_large <- function(n) {
+  set.seed(3)
+  data.frame(a = runif(n, -1, 1), y = rbinom(n, 1, 0.08) * rpois(n, 12))
+}
+
+test_that("where zeros alone seem to be there, the octaves are released again, at a larger part of the budget", {
+  counted <- function(data, ...) {
+    fit <- level(data, y ~ a, ranges = list(a = c(-1, 1)), ...)
+    expect_lte(sum(dp_ledger(fit)$rho), fit$privacy$rho * (1 + 1e-9))
+    sum(dp_ledger(fit)$what == "ranges")
+  }
+  zeros <- transform(d[1:2000, ], y = 0)
+  expect_identical(counted(zeros, eps = 1), counted(d[1:2000, ], eps = 1) + 1L)
+  # Where the level has enough at once, and where it has all, they are not.
+  expect_identical(counted(zeros, eps = 200), counted(d[1:2000, ], eps = 200))
+  expect_identical(counted(zeros, eps = 0.1), counted(d[1:2000, ], eps = 0.1))
+})
+
+test_that("two releases of octaves are one of less noise", {
+  pooled <- dpsosp:::pooled_octaves(list(counts = c(0.5, 0.1), sd = 0.1), list(counts = c(0.6, 0), sd = 0.05))
+  expect_equal(pooled, list(counts = c(0.58, 0.02), sd = 1 / sqrt(1 / 0.1^2 + 1 / 0.05^2)))
+})
+
+test_that("a few large counts among zeros are most of the level, and are found", {
+  data <- rare_and_large(2000)
+  means <- vapply(1:12, function(seed) {
+    exp(level(data, y ~ a, eps = 1, seed = seed, ranges = list(a = c(-1, 1)))$level$start)
+  }, 0)
+  # With one look at the octaves most of the levels are below a third of the mean.
+  expect_lt(median(abs(log(means / mean(data$y)))), 0.25)
+  expect_gte(sum(means > mean(data$y) / 3), 10)
+})
+
 test_that("the mean of skewed counts is not below their level", {
   set.seed(2)
   zeros <- data.frame(a = d$a, y = rbinom(4000, 1, 0.1) * rpois(4000, 20))

@@ -215,8 +215,12 @@ test_that("the clip of the level is where noisy octaves end", {
   expect_identical(clip(c(1, 0, 0, none)), 1)
   expect_identical(clip(c(0.5, 0, 0, 0, 0, 0.5, none)), 16)
   # What one octave more needs is more, the farther it is.
-  expect_identical(clip(c(0, 0, 1, 0.0014, none)), 4)
-  expect_identical(clip(c(0, 0, 1, 0, 0.0014, none)), 2)
+  expect_identical(clip(c(0, 0, 1, 0.0021, none)), 4)
+  expect_identical(clip(c(0, 0, 1, 0, 0.0021, none)), 2)
   expect_identical(clip(c(0.5, 0.5, none, none, 0.0045)), 1)
   expect_identical(clip(c(0.5, 0.5, none, none, 0.01), top = 1e6), 2^17)
+  # Several octaves together may exceed the noise level where none does; the fullest one counts.
+  expect_identical(clip(c(1, 0, 0, 0.0021, 0.0026, 0.0022, none)), 8)
+  expect_identical(clip(c(1, 0, 0, 0, 0.0026, 0, none)), 1)
+  expect_identical(clip(c(1, 0, 0, 0.0008, 0.0013, 0.0009, none)), 1)
 })
