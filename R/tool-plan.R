@@ -127,10 +127,9 @@ dp_plan <- function(n, numeric = 0, levels = NULL, formula = NULL, schema = NULL
   plan <- list(
     n = check_count(n, "n", 2, call = call), eps = check_number(eps, "eps", 0, 1e3, call = call),
     delta = if (!is.null(delta)) check_delta(delta, call), method = NULL, inference = inference,
-    loss = loss,
+    loss = loss, event = 1 / sqrt(level),
     curvature = if (residual) 1 else check_number(curvature %||% typical$curvature, "curvature", 0, call = call),
-    effect = check_number(effect %||% typical$effect, "effect", 1e-6, 1e6, open = FALSE, call = call) * sqrt(level),
-    event = 1 / sqrt(level)
+    effect = check_number(effect %||% typical$effect, "effect", 1e-6, 1e6, open = FALSE, call = call) * sqrt(level)
   )
   if (!residual && plan$curvature > 0.25) {
     abort("argument", "`curvature` must be at most 0.25, that of a fair coin.", call = call)
@@ -158,12 +157,11 @@ plan_loss <- function(loss, call) {
 
 # The mean count, whose square root is the standard deviation of a count: residuals are in units of this one.
 check_plan_level <- function(level, loss, call) {
-  if (has_counts(loss)) {
-    if (is.null(level)) abort("argument", "`level` is missing: give the mean count, such as 2.", call = call)
-    return(check_number(level, "level", 1e-6, 1e9, open = FALSE, call = call))
-  }
-  if (is.null(level)) return(1)
-  abort("argument", "`level` is the mean of counts, for `loss = \"poisson\"` only.", call = call)
+  counts <- has_counts(loss)
+  if (is.null(level) && !counts) return(1)
+  if (counts && !is.null(level)) return(check_number(level, "level", 1e-6, 1e9, open = FALSE, call = call))
+  abort("argument", "`level` is ", if (counts) "missing: give the mean count, such as 2."
+        else "the mean of counts, for `loss = \"poisson\"` only.", call = call)
 }
 
 check_residual_plan <- function(loss, method, want, curvature, call) {
