@@ -22,6 +22,8 @@
 response_share <- 0.03    # fraction of the budget for the bounds, if none are declared
 response_alone <- 0.3     # the largest where only the level is found: then they have
 response_precise <- 25    # this n mu of their own
+response_again <- 0.4      # fraction of the budget, at most, that looks for bounds again where none were found,
+response_surely_precise <- 50 # with this n mu of its own
 response_unsure <- 400    # n mu below which the level is that of a response in narrower bounds than the declared ones
 response_surely <- 2.5    # standard deviations by which the fraction of used records must be below one
 response_least <- 1e-6    # and its least value, which small weights may come near
@@ -112,11 +114,16 @@ bounds_share <- function(job) {
   between((response_precise / records_by_budget(job))^2, c(response_share, most))
 }
 
+# Without bounds a fit says nothing, so that a larger part of the budget looks for them again.
+bounds_again <- function(job) min((response_surely_precise / records_by_budget(job))^2, response_again)
+
 # From private ranges.
 find_bounds <- function(job) {
   inform("response", format_share(bounds_share(job)), " of the budget finds the bounds of the response; `loss_",
          job$loss$name, "(response = )` declares public ones")
-  found <- response_range(job, raw_bounds(job$response), bounds_share(job) * job$rho)
+  raw <- raw_bounds(job$response)
+  found <- response_range(job, raw, bounds_share(job) * job$rho)
+  if (!attr(found, "found")) found <- response_range(job, raw, bounds_again(job) * job$rho)
   if (!attr(found, "found")) {
     warn("ranges", "No range of the response exceeds the noise level: [-1, 1] is taken. Declare what is known about ",
          "it: `loss_", job$loss$name, "(response = c(lower, upper))`.", call = job$call)

@@ -27,6 +27,26 @@ test_that("the level does not depend on the width of the bounds where most respo
   expect_equal(share(fit_of(d, 5)), 0)
 })
 
+test_that("where no bounds of the response are found, a larger part of the budget looks for them again", {
+  d <- frame(1000, 3)
+  d$y <- d$y + 15
+  half <- transform(d, y = ifelse(seq_len(1000) %% 2 == 0, NA, y))
+  fits <- lapply(1:10, function(seed) suppressWarnings(fit_of(half, 0.25, seed, "squared")))
+  looks <- vapply(fits, function(fit) sum(dp_ledger(fit)$what == "ranges"), 0L)
+  for (fit in fits) expect_lte(sum(dp_ledger(fit)$rho), fit$privacy$rho * (1 + 1e-9))
+  expect_gte(sum(looks == 2L), 4)
+  missed <- vapply(fits, function(fit) isTRUE(fit$level$missed), NA)
+  expect_lte(sum(missed), 1)
+  expect_true(all(looks[missed] == 2L))
+  shares <- dp_ledger(fits[[which(looks == 2L)[1]]])
+  expect_equal(shares$rho[shares$what == "ranges"] / fits[[1]]$privacy$rho, c(0.03, 0.4), tolerance = 1e-6)
+  sure <- fit_of(d, 3, loss = "squared")
+  expect_identical(sum(dp_ledger(sure)$what == "ranges"), 1L)
+  never <- suppressWarnings(fit_of(transform(d, y = NA_real_), 20, loss = "huber"))
+  expect_equal(dp_ledger(never)$rho[1:2] / never$privacy$rho, c(0.03, 50^2 / (1000^2 * 2 * never$privacy$rho)),
+               tolerance = 1e-6)
+})
+
 test_that("the level is in the units of the response, wherever in the bounds it is", {
   d <- frame(1500)
   for (middle in long_values(c(-80, -30, 0, 5, 60), 2)) {
