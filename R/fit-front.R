@@ -129,9 +129,9 @@
 #'   and a message says how much).
 #' @param method `"auto"`, the default, takes `"newton-ridge"` for the logistic loss and the support vector machine
 #'   without a penalty, for squared error, where [losses] allow it for Huber's loss and counts, and for
-#'   [loss_multinomial()] with an intercept, columns, no penalty and no `start`, where d / (n mu) is at most 0.1 or
-#'   `geometry` is given, d the coefficients of a class. For other convex problems, and with `geometry = "none"`, it
-#'   takes `"newton"`, or `"objpert"` where the fit has a budget of its own that leaves little noise;
+#'   [loss_multinomial()] with an intercept, columns, no penalty and no `start`. For other convex problems, and with
+#'   `geometry = "none"`, it takes `"newton"`, or `"objpert"` where the fit has a budget of its own that leaves little
+#'   noise;
 #'   for problems that are not convex `"warm-ridge"`, or `"2opt-ls"` where there are no columns, a `target` or
 #'   `geometry = "none"`; for smooth terms `"newton-ridge"`; and with more than 1,000 coefficients (3,000 where it would
 #'   take `"newton-ridge"`, 4,000 for each class with `loss_multinomial()`) a method that needs gradients only, which

@@ -123,7 +123,10 @@ find_bounds <- function(job) {
          job$loss$name, "(response = )` declares public ones")
   raw <- raw_bounds(job$response)
   found <- response_range(job, raw, bounds_share(job) * job$rho)
-  if (!attr(found, "found")) found <- response_range(job, raw, bounds_again(job) * job$rho)
+  if (!attr(found, "found")) {
+    inform("response", format_share(bounds_again(job)), " more of it looks for them again, as the noise hides them")
+    found <- response_range(job, raw, bounds_again(job) * job$rho)
+  }
   if (!attr(found, "found")) {
     warn("ranges", "No range of the response exceeds the noise level: [-1, 1] is taken. Declare what is known about ",
          "it: `loss_", job$loss$name, "(response = c(lower, upper))`.", call = job$call)
@@ -325,7 +328,7 @@ starts_at_fractions <- function(job) job$outputs > 1L && !is.null(job$method$fam
 
 begin_at_fractions <- function(job) {
   oracle <- bare_oracle(job, job$loss)
-  answer <- .Call(ffi_oracle_class_counts, oracle$pointer, classes_counts * job$rho, oracle$noise == "reproducible")
+  answer <- .Call(ffi_oracle_class_counts, oracle$pointer, classes_share(job) * job$rho, oracle$noise == "reproducible")
   constant <- log(pmax(answer$counts, answer$sd / 2))
   add_entries(job, start = as.vector(rbind(constant - mean(constant), matrix(0, job$side - 1, length(constant)))))
 }

@@ -44,19 +44,12 @@ auto_nonconvex <- function(job) {
   if (warm) "warm-ridge" else "2opt-ls"
 }
 
-# Where noise hides the geometry, one matrix of rows as they are is better (inst/experiments/multinomial.R).
+# Also with much noise (inst/experiments/classes-rule.R)
 auto_classes <- function(job) {
   if (job$side > auto_matrix_columns) return("gd")
   ridge <- job$penalty$name == "none" && !identical(job$asked$geometry, "none") && is.null(job$asked$start) &&
     job$design$intercept && columns_of(job) > 0L
-  clear <- !is.null(job$asked$geometry) || relative_noise(job, asked_rho(job)) <= geometry_most
-  if (ridge && clear) "newton-ridge" else "newton"
-}
-
-asked_rho <- function(job) {
-  asked <- job$asked
-  left <- if (owns_budget(job)) Inf else budget_state(asked$budget)$left
-  if (is.null(asked$eps)) left else min(left, .Call(ffi_gdp_mu, asked$eps, job$delta)^2 / 2)
+  if (ridge) "newton-ridge" else "newton"
 }
 
 takes_ridge <- function(job) {

@@ -58,7 +58,7 @@
 #'    The run starts at this mean. With an `offset()` it is that of the response less the offset. Where n mu is below
 #'    400, with mu the budget in Gaussian differential privacy, it is that of responses clipped to narrower bounds than
 #'    the declared ones, which are found like ranges of columns (3 percent), because the noise of the mean is in
-#'    proportion to their width.
+#'    proportion to their width. Where no bounds are declared and none are found, up to 40 percent look for them again.
 #' 2. The moments of the geometry (9 percent) and the matrix (`matrix_share`; `NULL`: 6 percent of the whole budget) are
 #'    released. The columns are rescaled so that rows have a norm of about one, and the matrix is shrunk towards the
 #'    variances that the geometry knows.
@@ -95,7 +95,8 @@
 #'    so on, in the release called `ranges`. The mean is that of counts clipped at the end of the outermost octave that
 #'    exceeds the noise, so its noise depends on this clip and not on `max`. With an offset o, 30 percent of the rest
 #'    pay for the mean of \eqn{e^o}, by which this mean is divided. If `max` is larger than 16 times the clip, it is
-#'    replaced by that.
+#'    replaced by that. Where zeros alone seem to be there, the level gets more of the budget, for an n mu of 300 or
+#'    for half of it, and the octaves are released again: a few large counts may be most of the mean.
 #' 2. Where d / (n mu) exceeds 0.08, with d coefficients and mu the budget in Gaussian differential privacy, or n mu is
 #'    below 100, the noise is too large for anything but the level. It then has the whole budget but for the geometry,
 #'    and the fit is the constant prediction, with the status `"noise"`. A fit without columns has the same level.
@@ -107,8 +108,8 @@
 #' @section Several classes:
 #' With [loss_multinomial()], d coefficients for each of K classes and the prior and the geometry as above, a fit
 #' proceeds as follows.
-#' 1. The fractions q of the classes are released (3 percent of the budget). The run starts at the constant prediction
-#'    of these.
+#' 1. The fractions q of the classes are released, with the part of the budget that leaves them an n mu of 30 of their
+#'    own, but at least 3 and at most 50 percent. The run starts at the constant prediction of these.
 #' 2. The moments of the geometry (9 percent) and the matrix M of weighted rows (`matrix_share`; `NULL`: 6 percent of
 #'    the whole budget) are released.
 #' 3. At the start the Hessian is \eqn{(\mathrm{diag}(q) - qq') \otimes M}{(diag(q) - q q') (x) M}. Each of K - 1
@@ -232,7 +233,8 @@ start_curvature <- function(job, most) {
 # classes' fractions, which are released first. Constants were chosen on synthetic problems:
 # inst/experiments/multinomial.R.
 
-classes_counts <- 0.03         # fraction of the budget for the fractions of the classes
+classes_counts <- c(0.03, 0.5) # least and largest fraction of the budget for the fractions of the classes,
+classes_precise <- 30          # which have this n mu of their own in between
 classes_matrix <- 0.06         # for the weighted matrix
 classes_steps <- 60L
 classes_clip <- 1              # of a record's slopes, whose norm is at most sqrt(2)
@@ -259,13 +261,14 @@ family_classes <- function() {
 }
 
 # Fractions of a job's budget.
-classes_left <- function() 1 - classes_counts - geometry_share
+classes_share <- function(job) between((classes_precise / records_by_budget(job))^2, classes_counts)
+classes_left <- function(job) 1 - classes_share(job) - geometry_share
 classes_gradients <- function(job) {
-  (classes_left() - classes_matrix_share(job)) * (1 - job$control$certificate_share)
+  (classes_left(job) - classes_matrix_share(job)) * (1 - job$control$certificate_share)
 }
 
 classes_matrix_share <- function(job) {
-  if (is.na(job$control$matrix_share)) classes_matrix else job$control$matrix_share * classes_left()
+  if (is.na(job$control$matrix_share)) classes_matrix else job$control$matrix_share * classes_left(job)
 }
 
 check_classes <- function(job) {
@@ -282,7 +285,7 @@ check_classes <- function(job) {
 classes_options <- function(job, rho) {
   control <- job$control
   list(iterations = if (is.na(control$iterations)) classes_steps else control$iterations,
-       matrix_share = classes_matrix_share(job) / classes_left(), certificate_share = control$certificate_share,
+       matrix_share = classes_matrix_share(job) / classes_left(job), certificate_share = control$certificate_share,
        confidence = control$confidence, clip = classes_clip, reach = classes_reach, least = classes_least,
        iterate_variance = classes_iterate_variance,
        iterate_loss = classes_iterate_loss, tail = classes_tail, trust = classes_trust, signal = classes_signal,

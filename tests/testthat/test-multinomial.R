@@ -211,9 +211,28 @@ test_that("newton-ridge finds the minimum with a large budget, and what it canno
   no_charge(formula = y ~ a + b - 1)
   no_charge(geometry = "none")
   for (fit in list(study(penalty = penalty_ridge(0.1)), study(start = matrix(0, 3, 3)),
-                   study(formula = y ~ a + b - 1), study(geometry = "none"), study(eps = 0.01))) {
+                   study(formula = y ~ a + b - 1), study(geometry = "none"))) {
     expect_identical(fit$method, "newton")
   }
+})
+
+test_that("with much noise the fractions of the classes have a larger part of the budget, and a fit is about as good", {
+  share <- function(fit) dp_ledger(fit)$rho[1] / fit$privacy$rho
+  expect_equal(share(study(eps = 1)), 0.03, tolerance = 1e-9)
+  fit <- study(eps = 0.1)
+  expect_identical(fit$method, "newton-ridge")
+  expect_equal(share(fit), 30^2 / (nrow(p$data)^2 * 2 * fit$privacy$rho), tolerance = 1e-9)
+  expect_equal(share(study(eps = 0.01)), 0.5, tolerance = 1e-9)
+  set.seed(1)
+  none <- data.frame(matrix(runif(8000, -1, 1), 1000), y = factor(sample(3, 1000, TRUE, c(1, 3, 6))))
+  none_ends <- lapply(none[1:8], function(x) c(-1, 1))
+  loss <- function(seed) {
+    set.seed(seed)
+    fit <- quiet_fit(y ~ ., none, eps = 0.3, delta = 1e-6, method = "auto", bounds = none_ends, noise = "reproducible")
+    -mean(log(predict(fit, none, "response")[cbind(1:1000, as.integer(none$y))]))
+  }
+  constant <- -sum(table(none$y) / 1000 * log(table(none$y) / 1000))
+  expect_lt(mean(vapply(1:10, loss, 0)), 1.07 * constant)
 })
 
 test_that("the start of newton-ridge is that of the classes' fractions, and null records do not count", {
