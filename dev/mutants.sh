@@ -147,7 +147,7 @@ run() {
   local -x DPSOSP_LONG=1 CTEST_QUICK=
   if [ "$1" = short ]; then DPSOSP_LONG='' CTEST_QUICK=1; fi
   case $2 in
-    gctorture) (ulimit -t 120; Rscript dev/gctorture.R "$work/lib") > "$work/log" 2>&1 ;;
+    gctorture) (ulimit -t 300; Rscript dev/gctorture.R "$work/lib") > "$work/log" 2>&1 ;;
     R:*) (ulimit -t 300; Rscript dev/rtests.R "$work/lib" "^${2#R:}\$" first) > "$work/log" 2>&1 ;;
     *) (ulimit -t 60; "$ctest" "$2") > "$work/log" 2>&1 ;;
   esac

@@ -270,7 +270,7 @@ static void losses(const struct model *m, const struct data_block *b, const doub
     load_tile(m, b, start, &tape, factor, y);
     forward(net, point, &tape);
     loss_eval(m->loss, net->rows, y, tape.a[net->layers], of_tile, NULL, NULL);
-    for (size_t i = 0; i < net->rows && start + i < b->rows; i++) value[start + i] = factor[i] > 0 ? of_tile[i] : 0;
+    for (size_t i = 0; i < net->rows && start + i < b->rows; i++) value[start + i] = of_tile[i];
   }
 }
 
