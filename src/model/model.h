@@ -29,8 +29,8 @@ struct model_kind {
    * g_i, where g_i is record i's gradient clipped to the norm clip, computed from this record alone. */
   void (*clipped)(const struct model *m, const struct data_block *b, const double *w, double clip, double *tape,
                   double *g);
-  /* value_i <- the loss of record i at w + step along, without its weight, from this record alone; zero for a record
-   * that is null or has the weight zero */
+  /* value_i <- the loss of record i at w + step along, without its weight, from this record alone; of a null
+   * record, which sums give the weight zero, that of a row of zeros */
   void (*losses)(const struct model *m, const struct data_block *b, const double *w, const double *along, double step,
                  double *tape, double *value);
 };
