@@ -131,6 +131,11 @@ geometry_share <- 0.09 # fraction of the budget for the moments of a private geo
 # d / (n mu), with mu of a part of the budget and d the coefficients of one output.
 relative_noise <- function(job, rho) job$side / (job$n * sqrt(2 * rho))
 
+# n times the budget in Gaussian differential privacy.
+records_by_budget <- function(job) job$n * sqrt(2 * job$rho)
+
+between <- function(x, limits) min(limits[2], max(limits[1], x))
+
 # Largest d / (n mu) for a default geometry, with mu the budget in Gaussian DP. With more noise a private geometry gains
 # less than it costs on the synthetic problems of inst/experiments/geometry-rule.R.
 geometry_most <- 0.1

@@ -87,9 +87,6 @@ residual_fault <- function(job) {
 
 is_count <- function(job) job$response$kind == "count"
 
-# n times the budget in Gaussian differential privacy.
-records_by_budget <- function(job) job$n * sqrt(2 * job$rho)
-
 # Where the noise is too large for anything but the level, and where there are no columns, a fit is the level.
 is_level_only <- function(job) {
   if (columns_of(job) == 0L || !job$design$intercept) return(columns_of(job) == 0L)
@@ -114,8 +111,6 @@ level_share <- function(job) {
   if (is_count(job)) return(between((count_precise / records_by_budget(job))^2, count_level))
   between(residual_precise / records_by_budget(job), residual_level)
 }
-
-between <- function(x, limits) min(limits[2], max(limits[1], x))
 
 # With much noise small clips are better, although they hardly estimate means. Huber's estimate has its own.
 clip_over_scale <- function(job, noise) {
