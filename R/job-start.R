@@ -114,19 +114,21 @@ bounds_share <- function(job) {
   between((response_precise / records_by_budget(job))^2, c(response_share, most))
 }
 
-# Without bounds a fit says nothing, so that a larger part of the budget looks for them again.
-bounds_again <- function(job) min((response_surely_precise / records_by_budget(job))^2, response_again)
+# Without bounds a fit says nothing, so that a larger part of the budget, if it is larger, looks for them again.
+bounds_again <- function(job) {
+  share <- min((response_surely_precise / records_by_budget(job))^2, response_again)
+  if (share > bounds_share(job)) share else 0
+}
 
 # From private ranges.
 find_bounds <- function(job) {
-  inform("response", format_share(bounds_share(job)), " of the budget finds the bounds of the response; `loss_",
+  again <- bounds_again(job)
+  inform("response", format_share(bounds_share(job)), " of the budget finds the bounds of the response",
+         if (again > 0) paste0(", and ", format_share(again), " more where the noise hides them"), "; `loss_",
          job$loss$name, "(response = )` declares public ones")
   raw <- raw_bounds(job$response)
   found <- response_range(job, raw, bounds_share(job) * job$rho)
-  if (!attr(found, "found")) {
-    inform("response", format_share(bounds_again(job)), " more of it looks for them again, as the noise hides them")
-    found <- response_range(job, raw, bounds_again(job) * job$rho)
-  }
+  if (again > 0 && !attr(found, "found")) found <- response_range(job, raw, again * job$rho)
   if (!attr(found, "found")) {
     warn("ranges", "No range of the response exceeds the noise level: [-1, 1] is taken. Declare what is known about ",
          "it: `loss_", job$loss$name, "(response = c(lower, upper))`.", call = job$call)
