@@ -10,6 +10,7 @@ static void shrinks_what_noise_may_be(void);
 static void moves_on_from_the_iterates(int ridge);
 static void certificates_hold(void);
 static void goes_on_from_a_matrix(const char *loss, enum penalty_kind kind);
+static void noise_of_a_given_matrix(void);
 static void no_certificate(void);
 static void refused(void);
 
@@ -26,6 +27,7 @@ void test_method_ridge(void) {
   goes_on_from_a_matrix("logistic", PENALTY_RIDGE);
   goes_on_from_a_matrix("logistic", PENALTY_NONCONVEX);
   goes_on_from_a_matrix("sigmoid", PENALTY_NONE);
+  noise_of_a_given_matrix();
   no_certificate();
   refused();
 }
@@ -208,6 +210,28 @@ static void goes_on_from_a_matrix(const char *loss, enum penalty_kind kind) {
   CHECK_NEAR(ledger_spent(f.ledger), 2 * rho, 1e-9 * rho);
   opt_result_free(&r);
   close_ridge(&f, &c);
+}
+
+/* With more noise more is added to it, and steps are shorter. */
+static void noise_of_a_given_matrix(void) {
+  double step[2];
+  for (int k = 0; k < 2; k++) {
+    struct ridge_options o = run_options_ridge();
+    struct fixture f;
+    struct fixture_coordinates c;
+    struct opt_result r;
+    double w[DIM] = {0}, matrix[DIM * DIM], rho = 1e3;
+    ctest_seed(11);
+    open_ridge(&f, &c, "logistic", 500, 1, 1, 2 * rho);
+    CHECK(oracle_weighted(f.oracle, w, rho, matrix, &o.matrix_sd) == BASE_OK);
+    o.matrix = matrix;
+    if (k == 1) o.matrix_sd = 1;
+    CHECK(ridge_run(f.oracle, &run_no_penalty, &o, rho, w, &r) == BASE_OK);
+    step[k] = r.trace.rows[0].step;
+    opt_result_free(&r);
+    close_ridge(&f, &c);
+  }
+  CHECK(step[1] > 0 && step[1] < step[0] / 2);
 }
 
 /* A run without a certificate spends all on its steps. */
