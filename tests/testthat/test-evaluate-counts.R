@@ -2,7 +2,8 @@ set.seed(1)
 d <- data.frame(x = stats::runif(4000, -1, 1), o = stats::runif(4000))
 d$k <- stats::rpois(4000, exp(0.5 + d$x + d$o))
 ranges <- list(x = c(-1, 1), o = c(0, 1))
-fit <- quiet_fit(k ~ x + offset(o), d, method = "auto", eps = 20, delta = 1e-6, bounds = ranges, loss = "poisson")
+fit <- quiet_fit(k ~ x + offset(o), d, method = "auto", eps = 20, delta = 1e-6, bounds = ranges, loss = "poisson",
+                 noise = "reproducible")
 evaluate <- function(eps, ..., newdata = d) suppressMessages(dp_evaluate(fit, newdata, eps = eps, delta = 1e-6, ...))
 of <- function(x, metric, column = "estimate") x$estimates[[column]][x$estimates$metric == metric]
 deviances <- function(y, mean) 2 * (ifelse(y > 0, y * log(y / mean), 0) - y + mean)
