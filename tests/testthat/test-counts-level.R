@@ -60,6 +60,11 @@ test_that("where zeros alone seem to be there, the octaves are released again, a
   }
   zeros <- transform(d[1:2000, ], y = 0)
   expect_identical(counted(zeros, eps = 1), counted(d[1:2000, ], eps = 1) + 1L)
+  fit <- level(zeros, y ~ a, ranges = list(a = c(-1, 1)), eps = 1)
+  precise <- 2000 * sqrt(2 * fit$privacy$rho)
+  first <- max((50 / precise)^2, 0.05)
+  expect_equal(dp_ledger(fit)$rho[dp_ledger(fit)$what == "ranges"] / fit$privacy$rho,
+               0.6 * c(first, min((300 / precise)^2, 0.5) - first), tolerance = 1e-6)
   # Where the level has enough at once, and where it has all, they are not.
   expect_identical(counted(zeros, eps = 200), counted(d[1:2000, ], eps = 200))
   expect_identical(counted(zeros, eps = 0.1), counted(d[1:2000, ], eps = 0.1))
