@@ -129,6 +129,9 @@ describe <- function(x) {
   describe_column(x, sizes = TRUE)
 }
 
+# What to give in place of a choice among candidates.
+fit_hint <- function(x) if (inherits(x, "dp_tune")) " The fit is its `$fit`."
+
 # Describes x without looking at its values, for arguments that may be data of one record. sizes: with its length or
 # dimensions? The number of records is private where they belong to persons (proofs: persons).
 describe_column <- function(x, sizes = FALSE) {

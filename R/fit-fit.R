@@ -54,8 +54,7 @@ by_residuals <- function(fit) !is.null(fit$level)
 
 check_fit <- function(fit, call) {
   if (inherits(fit, "dp_sosp")) return(invisible())
-  abort("argument", "`fit` must come from `dp_sosp()`, not ", describe(fit), ".",
-        if (inherits(fit, "dp_tune")) " The fit is its `$fit`.", call = call)
+  abort("argument", "`fit` must come from `dp_sosp()`, not ", describe(fit), ".", fit_hint(fit), call = call)
 }
 
 #' Methods for fits

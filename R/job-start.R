@@ -111,12 +111,12 @@ refined_level <- function(job, reach, rho) {
 
 bounds_share <- function(job) {
   most <- if (is_level_only(job)) response_alone else response_share
-  between((response_precise / records_by_budget(job))^2, c(response_share, most))
+  precise_share(job, response_precise, c(response_share, most))
 }
 
 # Without bounds a fit says nothing, so that a larger part of the budget, if it is larger, looks for them again.
 bounds_again <- function(job) {
-  share <- min((response_surely_precise / records_by_budget(job))^2, response_again)
+  share <- precise_share(job, response_surely_precise, c(0, response_again))
   if (share > bounds_share(job)) share else 0
 }
 
@@ -193,7 +193,7 @@ find_counts <- function(job) {
 # level: it then gets more of the budget, as slopes around a level that is far off are worth nothing.
 again_share <- function(job) {
   if (is_level_only(job)) return(0)
-  max(0, min((count_again / records_by_budget(job))^2, count_level[2]) - level_share(job))
+  precise_share(job, count_again, c(level_share(job), count_level[2])) - level_share(job)
 }
 
 pooled_octaves <- function(a, b) {
@@ -237,7 +237,7 @@ count_reached <- function(octaves) {
 reached_by <- function(width, octaves, core) {
   total <- cumsum(c(0, octaves$counts))
   start <- seq_along(octaves$counts)
-  start <- start[start > core & start + width < length(total) + 1]
+  start <- start[start > core & start + width <= length(total)]
   distance <- start - core
   unlikely <- pmax(distance^3, 8^(distance - count_far)) * length(ranges_windows)
   enough <- octaves$sd * sqrt(width) * stats::qnorm(count_reach / unlikely, lower.tail = FALSE)

@@ -44,7 +44,7 @@ auto_nonconvex <- function(job) {
   if (warm) "warm-ridge" else "2opt-ls"
 }
 
-# Also with much noise (inst/experiments/classes-rule.R)
+# "newton-ridge" is the better one with much noise, too (inst/experiments/classes-rule.R).
 auto_classes <- function(job) {
   if (job$side > auto_matrix_columns) return("gd")
   ridge <- job$penalty$name == "none" && !identical(job$asked$geometry, "none") && is.null(job$asked$start) &&

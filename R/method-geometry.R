@@ -136,6 +136,9 @@ records_by_budget <- function(job) job$n * sqrt(2 * job$rho)
 
 between <- function(x, limits) min(limits[2], max(limits[1], x))
 
+# The fraction of the budget that leaves a release this n mu of its own, within limits.
+precise_share <- function(job, precise, limits) between((precise / records_by_budget(job))^2, limits)
+
 # Largest d / (n mu) for a default geometry, with mu the budget in Gaussian DP. With more noise a private geometry gains
 # less than it costs on the synthetic problems of inst/experiments/geometry-rule.R.
 geometry_most <- 0.1

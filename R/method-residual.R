@@ -108,7 +108,7 @@ residual_shares <- function(job) {
 
 # For counts, which have to be found first, as much as leaves it n mu of its own.
 level_share <- function(job) {
-  if (is_count(job)) return(between((count_precise / records_by_budget(job))^2, count_level))
+  if (is_count(job)) return(precise_share(job, count_precise, count_level))
   between(residual_precise / records_by_budget(job), residual_level)
 }
 

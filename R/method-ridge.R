@@ -261,7 +261,7 @@ family_classes <- function() {
 }
 
 # Fractions of a job's budget.
-classes_share <- function(job) between((classes_precise / records_by_budget(job))^2, classes_counts)
+classes_share <- function(job) precise_share(job, classes_precise, classes_counts)
 classes_left <- function(job) 1 - classes_share(job) - geometry_share
 classes_gradients <- function(job) {
   (classes_left(job) - classes_matrix_share(job)) * (1 - job$control$certificate_share)

@@ -192,8 +192,8 @@ dp_ledger <- function(x) {
 
 #' @export
 dp_ledger.default <- function(x) {
-  abort("argument", "`x` must be a budget, an oracle or a fit, not ", describe(x), ".",
-        if (inherits(x, "dp_tune")) " The fit is its `$fit`.", call = sys.call(-1))
+  abort("argument", "`x` must be a budget, an oracle or a fit, not ", describe(x), ".", fit_hint(x),
+        call = sys.call(-1))
 }
 
 #' @export

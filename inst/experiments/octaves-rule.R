@@ -11,6 +11,7 @@
 # up to twice as large for Poisson counts.
 
 library(dpsosp)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "common.R"))
 
 distributions <- list(
   "Poisson, .05" = function(n) rpois(n, 0.05), "Poisson, 1" = function(n) rpois(n, 1),
@@ -19,16 +20,11 @@ distributions <- list(
   "few large" = function(n) rpois(n, 1) + (runif(n) < 0.01) * rpois(n, 100),
   "mostly zero" = function(n) (runif(n) < 0.1) * (1 + rnbinom(n, mu = 8, size = 1))
 )
-rules <- list("in use" = c(0.1, 4), "far 2" = c(0.1, 2), "far 3" = c(0.1, 3), "far 6" = c(0.1, 6),
-              "far Inf" = c(0.1, Inf), "reach .03" = c(0.03, 4), "reach .3" = c(0.3, 4))
+rules <- list("in use" = list(), "far 2" = list(count_far = 2), "far 3" = list(count_far = 3),
+              "far 6" = list(count_far = 6), "far Inf" = list(count_far = Inf), "reach .03" = list(count_reach = 0.03),
+              "reach .3" = list(count_reach = 0.3))
 precisions <- c(50, 100, 200, 400, 1000, 3000)
 top <- 2^20
-
-use <- function(name, value) {
-  room <- asNamespace("dpsosp")
-  unlockBinding(name, room)
-  assign(name, value, room)
-}
 
 # The noise of the mean is in proportion to the clip.
 log_errors <- function(counts, precision, runs) {
@@ -47,13 +43,11 @@ log_errors <- function(counts, precision, runs) {
 
 runs <- if (length(commandArgs(TRUE)) > 0) as.integer(commandArgs(TRUE)[1]) else 2000L
 for (rule in names(rules)) {
-  use("count_reach", rules[[rule]][1])
-  use("count_far", rules[[rule]][2])
   set.seed(1)
-  errors <- lapply(distributions, function(draw) {
+  errors <- with_constants(rules[[rule]], lapply(distributions, function(draw) {
     counts <- draw(1e5)
     vapply(precisions, function(precision) log_errors(counts, precision, runs), numeric(runs))
-  })
+  }))
   rows <- t(vapply(errors, function(e) sqrt(colMeans(e^2)), 0 * precisions))
   colnames(rows) <- precisions
   cat("\n", rule, "\n", sep = "")

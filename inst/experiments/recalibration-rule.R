@@ -16,6 +16,7 @@
 #   quantile  residual_misfit in R/fit-predict.R. covered: by prediction intervals; width: over that of the quantile
 
 library(dpsosp)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "common.R"))
 
 problems <- list(
   c(p = 5, variance = 0.15, n = 2000, eps = 1, size = 1), c(p = 5, variance = 0.15, n = 10000, eps = 0.5, size = 1),
@@ -48,18 +49,11 @@ excess <- function(problem, kind, seed) {
   (wrong[[1]]^2 + sum(wrong[-1]^2) * problem[["variance"]]) / 2
 }
 
-use <- function(name, value) {
-  room <- asNamespace("dpsosp")
-  unlockBinding(name, room)
-  assign(name, value, room)
-}
-
 main <- function(runs) {
   table <- vapply(rules, function(rule) {
-    use("residual_corrections", rule)
-    as.vector(vapply(names(residuals), function(kind) {
+    as.vector(with_constants(list(residual_corrections = rule), vapply(names(residuals), function(kind) {
       vapply(problems, function(problem) mean(vapply(seq_len(runs), excess, 0, problem = problem, kind = kind)), 0)
-    }, numeric(length(problems))))
+    }, numeric(length(problems)))))
   }, numeric(length(problems) * length(residuals)))
   shown <- cbind(t(round(1000 * table, 1)), "mean log" = round(colMeans(log(table / table[, 1])), 2))
   colnames(shown)[seq_len(nrow(table))] <- rep(names(residuals), each = length(problems))
@@ -99,8 +93,7 @@ quantile_of <- function(count, ends, sd, misfit, scale, level) {
     beyond <- pmax(rev(cumsum(rev(count[-1]))), sd * sqrt(rev(seq_len(k - 1))))
     return(dpsosp:::log_crossing((ends[-1] + ends[-k]) / 2, beyond, 1 - level, ends[k]))
   }
-  use("residual_misfit", misfit)
-  dpsosp:::residual_quantile(fit, level)
+  with_constants(list(residual_misfit = misfit), dpsosp:::residual_quantile(fit, level))
 }
 
 # Two matrices of numbers by rule, of residuals r whose absolute values are at most the last end.

@@ -98,11 +98,11 @@ size_t data_rows(const struct data *data); /* private where rows belong to perso
 /* The public number of those whose data are protected: of persons or, where each record is one, of records. */
 size_t data_persons(const struct data *data);
 
+#define DATA_SHARE_UNITS ((size_t)1 << 20)
 /* Says to which of the persons 1, ..., persons each of n rows belongs, of whom none has more than `most` (up to 2^20)
  * rows. A person's m rows with clip > 0 have the share 1 / m each, rounded down to a multiple of 2^-20, so that sums of
  * shares are exact and a person's are at most one; other rows have none (proofs: persons). clip may be NULL: all count.
  */
-#define DATA_SHARE_UNITS ((size_t)1 << 20)
 int data_shares(size_t n, const int *person, size_t persons, size_t most, const double *clip, double *share);
 /* The share of each of m records of a person. */
 double data_share_of(size_t m);
