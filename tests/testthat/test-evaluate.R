@@ -171,7 +171,7 @@ test_that("formulas, other losses and numeric responses", {
   svm <- evaluate(known_fit("huber_svm"), held_out(100)$x, y = held_out(100)$y)
   expect_equal(svm$estimates$metric, "accuracy")
   expect_null(svm$table)
-  d$z <- 10 * d$b + d$a
+  d$z <- 10 * d$b + d$a + 3 * sin(seq_len(300))
   robust <- quiet_fit(z ~ a + b, d, eps = 5, delta = 1e-6, bounds = frame_bounds, method = "newton",
                       loss = loss_huber(response = c(0, 40)))
   errors <- pmin(pmax(predict(robust, d), 0), 40) - pmin(pmax(d$z, 0), 40)
