@@ -129,8 +129,11 @@ describe <- function(x) {
   describe_column(x, sizes = TRUE)
 }
 
-# What to give in place of a choice among candidates.
-fit_hint <- function(x) if (inherits(x, "dp_tune")) " The fit is its `$fit`."
+# What to give in place of a choice among candidates, and what networks lack.
+fit_hint <- function(x) {
+  if (inherits(x, "dp_tune")) return(" The fit is its `$fit`.")
+  if (inherits(x, "dp_network")) " Fits of networks do not have this."
+}
 
 # Describes x without looking at its values, for arguments that may be data of one record. sizes: with its length or
 # dimensions? The number of records is private where they belong to persons (proofs: persons).

@@ -54,7 +54,7 @@ by_residuals <- function(fit) !is.null(fit$level)
 
 check_fit <- function(fit, call) {
   if (inherits(fit, "dp_sosp")) return(invisible())
-  abort("argument", "`fit` must come from `dp_sosp()`, not ", describe(fit), ".", fit_hint(fit), call = call)
+  abort("argument", "`fit` must be a fit of a linear model by `dp_sosp()`, not ", describe(fit), ".", fit_hint(fit), call = call)
 }
 
 #' Methods for fits
@@ -84,8 +84,8 @@ check_fit <- function(fit, call) {
 #'   matrix with the columns `fit`, `lwr` and `upr`, with `se.fit` a list of `fit` and `se.fit`. `sigma()`: a number.
 #'   `coef()`: named
 #'   numbers on the original scale; with `loss_multinomial()` a matrix with a column for each class. `family()`: the
-#'   family of [glm()] with the same mean, such as `binomial()`. `nobs()`: n, with
-#'   `id` the number of persons.
+#'   family of [glm()] with the same mean, such as `binomial()`. `variable.names()`:
+#'   the names of the coefficients. `nobs()`: n, with `id` the number of persons.
 #'   `formula()`: the formula, without its environment. `print()` and `plot()` return their argument invisibly;
 #'   `summary()` returns an object to print, `autoplot()` a plot of ggplot2.
 #' @details Rows to predict are clipped and mapped like those of the fit.
@@ -114,7 +114,7 @@ check_fit <- function(fit, call) {
 #'   of gradients. The gradients are noisy, so their norms do not fall below that of the noise. Where there are many
 #'   gradients, running medians of norms and bounds are shown, and the bound of the last one. A released minimiser has a
 #'   bound only. The right panel shows which fraction of the budget was spent after each release, and on what.
-#'   `autoplot()` gives one of the two panels, `"gradients"` or `"budget"`.
+#'   `"gradients"` and `"budget"` are one of the two panels, also with `autoplot()`.
 #' @section Intervals of predictions: Standard errors and `"confidence"` intervals are about the linear predictor, or
 #' with `type = "response"` the mean. They need a fit with intervals ([dp_inference()]) and are about the coefficients
 #' that `coef()` shows, so `fit` is their prediction, too, and not the shrunk one of a plain `predict()`. They are `NA`
@@ -159,6 +159,14 @@ coef.dp_sosp <- function(object, ...) {
 nobs.dp_sosp <- function(object, ...) {
   check_dots()
   object$n
+}
+
+#' @rdname dp_sosp-methods
+#' @importFrom stats variable.names
+#' @export
+variable.names.dp_sosp <- function(object, ...) {
+  check_dots()
+  if (is.matrix(object$coefficients)) rownames(object$coefficients) else names(object$coefficients)
 }
 
 #' @rdname dp_sosp-methods

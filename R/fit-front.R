@@ -125,8 +125,8 @@
 #' @param data A data frame, or a source that yields one in chunks, see [dp_source()].
 #' @param eps,delta The privacy budget, `eps > 0`, `0 < delta < 0.1`; `delta = NULL` is
 #'   1/n^2, and a message says so. A `delta` of 1/n or more brings a warning: publishing one of n records unprotected
-#'   would satisfy it. With `budget`, these are the part of it that this fit may spend (default: all that is left,
-#'   and a message says how much).
+#'   would satisfy it. With `budget`, these are the part of it that this fit may spend (default, and where less
+#'   is left: all that is left, and a message says how much).
 #' @param method `"auto"`, the default, takes `"newton-ridge"` for the logistic loss and the support vector machine
 #'   without a penalty, for squared error, where [losses] allow it for Huber's loss and counts, and for
 #'   [loss_multinomial()] with an intercept, columns, no penalty and no `start`. For other convex problems, and with

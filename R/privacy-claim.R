@@ -72,12 +72,16 @@ claim_part <- function(claim) {
   claim <- add_entries(claim, before = length(state$what),
                        accountant = if (is.null(claim$perturbed)) gaussian else "perturbed")
   eps <- claim$asked$eps
-  rho <- min(state$left, if (is.null(eps)) Inf else rho_of(claim, eps))
+  wanted <- if (is.null(eps)) Inf else rho_of(claim, eps)
+  rho <- min(state$left, wanted)
   if (rho <= 1e-9 * state$capacity) {
     raise_status(list(name = "budget", message = "the privacy budget is exhausted"))
   }
   if (is.null(eps)) {
     inform("budget", "Without `eps` this takes all that is left of `budget`: ",
+           guarantee_text(eps_of(claim, rho), claim$delta))
+  } else if (rho < (1 - 1e-9) * wanted) {
+    inform("budget", "`budget` has less left than `eps` = ", format(eps, digits = 4), ": this takes all of it, ",
            guarantee_text(eps_of(claim, rho), claim$delta))
   }
   add_entries(claim, rho = rho, end = state$left - rho)

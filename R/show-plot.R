@@ -3,23 +3,28 @@
 #' @rdname dp_sosp-methods
 #' @importFrom graphics plot
 #' @export
-plot.dp_sosp <- function(x, what = c("coefficients", "terms", "run"), ...) {
+plot.dp_sosp <- function(x, what = c("coefficients", "terms", "run", "gradients", "budget"), ...) {
   check_dots()
-  switch(check_choice(what, c("coefficients", "terms", "run"), "what"),
-         coefficients = plot_coefficients(x), terms = plot_terms(x, sys.call()), run = plot_fit(x))
+  what <- check_choice(what, c("coefficients", "terms", names(run_panels)), "what")
+  switch(what, coefficients = plot_coefficients(x), terms = plot_terms(x, sys.call()),
+         plot_run(x, run_panels[[what]]))
 }
 
 #' @rdname dp_network-methods
 #' @export
-plot.dp_network <- function(x, what = "run", ...) {
+plot.dp_network <- function(x, what = c("run", "gradients", "budget"), ...) {
   check_dots()
   refuse_weights(what, sys.call())
-  check_choice(what, "run", "what")
-  plot_fit(x)
+  plot_run(x, run_panels[[check_choice(what, names(run_panels), "what")]])
 }
 
-plot_fit <- function(x) {
-  panels <- c(if (nrow(gradient_series(x)) > 0L) plot_gradients, plot_budget)
+run_panels <- list(run = c("gradients", "budget"), gradients = "gradients", budget = "budget")
+
+# A run may have no gradient, as that of "objpert".
+plot_run <- function(x, names) {
+  if (nrow(gradient_series(x)) == 0L) names <- setdiff(names, "gradients")
+  if (length(names) == 0L) absent("The run released no gradient.", call = sys.call(-1))
+  panels <- list(gradients = plot_gradients, budget = plot_budget)[names]
   columns <- if (graphics::par("din")[1] < 6) 1L else 2L # of the keys of a budget
   keys <- ceiling(length(unique(x$privacy$ledger$what)) / columns)
   old <- graphics::par(mfrow = c(1, length(panels)), mar = c(4.1, 4.1, max(6.1, 2.1 + 0.8 * keys), 0.6))
@@ -119,8 +124,8 @@ plot_budget <- function(x, columns) {
 # ---- with ggplot2, which is an optional package ----
 
 #' @rdname dp_sosp-methods
-#' @param what Which picture: `"coefficients"` or `"terms"`; of the run `"run"` with `plot()`, `"gradients"` or
-#'   `"budget"` with `autoplot()`. See the section Pictures.
+#' @param what Which picture: `"coefficients"` or `"terms"`; of the run `"gradients"` or `"budget"`, or with `plot()`
+#'   `"run"`, which is both. See the section Pictures.
 #' @exportS3Method ggplot2::autoplot
 autoplot.dp_sosp <- function(object, what = c("coefficients", "terms", "gradients", "budget"), ...) {
   check_dots()
@@ -131,8 +136,8 @@ autoplot.dp_sosp <- function(object, what = c("coefficients", "terms", "gradient
 }
 
 #' @rdname dp_network-methods
-#' @param what Of `plot()` `"run"`, of `autoplot()` `"gradients"` or `"budget"`. The weights of a network say nothing
-#'   one by one, so there are no pictures of them.
+#' @param what `"gradients"` or `"budget"`, or with `plot()` `"run"`, which is both. The weights of a network say
+#'   nothing one by one, so there are no pictures of them.
 #' @exportS3Method ggplot2::autoplot
 autoplot.dp_network <- function(object, what = c("gradients", "budget"), ...) {
   check_dots()

@@ -56,7 +56,8 @@
 #'   matrix. At least one row. After a fit with `id` these are records of other persons, with that column: a person's
 #'   score is the mean over the person's records, and n is the number of persons.
 #' @param eps,delta The privacy budget, `eps > 0`, `0 < delta < 0.1`; `delta = NULL` is 1/n^2 (a message says so), n the
-#'   number of rows of `newdata`. With `budget`, the part of it that may be spent (default: all that is left).
+#'   number of rows of `newdata`. With `budget`, the part of it that may be spent (default, and where
+#'   less is left: all that is left).
 #' @param budget From [dp_budget()], shared with other releases about the same records.
 #' @param metrics Names from the section Metrics; `NULL` is all that the fit's response and loss have, but for counts
 #'   the absolute error and those of the deviance.
@@ -85,6 +86,8 @@
 #'     both `NA` where the cell's count is below four standard deviations;
 #'   * `table_sd`: the standard deviation of each count;
 #'   * `confusion`: a matrix of noisy counts, responses in rows, predicted classes in columns; `confusion_se`;
+#'   * `mean_sd`: the standard deviation of the noise of a mean whose scores have a range of 1; above
+#'   0.25 `print()` says that the means say nothing;
 #'   * `n`, `clip`, `labels`, and `privacy` as in a fit.
 #'
 #'   `as.data.frame()` gives `estimates`. `plot()` shows calibration: observed fractions against predicted
@@ -311,6 +314,7 @@ release_evaluation <- function(claim, fit, records, metrics, clip, cells) {
   rho <- claim$rho / parts
   reproducible <- claim$noise == "reproducible"
   means <- NULL
+  mean_sd <- NULL # of scores in [0, 1]
   table <- NULL
   if (length(columns) > 0L) {
     values <- lapply(unname(columns), function(score) person_means(score$values, claim$persons))
@@ -318,8 +322,9 @@ release_evaluation <- function(claim, fit, records, metrics, clip, cells) {
                     claim$neighbours, reproducible)
     lower <- vapply(columns, `[[`, 0, "lower")
     width <- vapply(columns, `[[`, 0, "width")
+    mean_sd <- answer$sd / claim$n
     means <- data.frame(metric = names(columns), estimate = lower + width * answer$value / claim$n,
-                        se = width * answer$sd / claim$n, row.names = NULL)
+                        se = width * mean_sd, row.names = NULL)
   }
   if ("table" %in% metrics) {
     answer <- .Call(ffi_table_release, claim$budget$pointer, table_codes(records, cells), 2L * cells,
@@ -328,7 +333,8 @@ release_evaluation <- function(claim, fit, records, metrics, clip, cells) {
                   sd = answer$sd)
   }
   close_claim(claim)
-  add_entries(claim, means = means, table = table, clip = clip, cells = cells, labels = fit$response$labels)
+  add_entries(claim, means = means, mean_sd = mean_sd, table = table, clip = clip, cells = cells,
+              labels = fit$response$labels)
 }
 
 # ---- show ----
@@ -343,12 +349,18 @@ print.dp_evaluation <- function(x, digits = 3, ...) {
   cat(privacy_text(checked_privacy(x$privacy)), sep = "\n")
   cat("\n")
   print.data.frame(show_estimates(x$estimates, digits), row.names = FALSE)
+  if (isTRUE(x$mean_sd > largest_mean_sd)) {
+    cat("These means say nothing: their noise is as large as their range. More records\nor a larger eps would do.\n")
+  }
   cat("se: of this release's noise; sampling: of the", if (is.null(x$persons)) "records" else "persons",
       "as a sample\n")
   cat(strwrap(unpredicted_text(x), 80), sep = "\n")
   if (!is.null(x$table)) print_table(x, digits)
   invisible(x)
 }
+
+# An interval of two standard deviations of the noise is as wide as the range of the scores. Public: n and eps decide.
+largest_mean_sd <- 0.25
 
 # What the scores of null records are (scores).
 unpredicted_text <- function(x) {

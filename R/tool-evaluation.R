@@ -8,7 +8,7 @@ means_of <- list(r_squared = c("squared_error", "response", "response_square"),
 new_evaluation <- function(claim) {
   table <- if (!is.null(claim$table)) read_table(claim$table, claim$cells)
   structure(class = "dp_evaluation", list(
-    estimates = new_estimates(claim, table),
+    estimates = new_estimates(claim, table), mean_sd = claim$mean_sd,
     table = table, table_sd = claim$table$sd,
     confusion = if (!is.null(table)) confusion(table, claim$labels),
     confusion_se = if (!is.null(table)) claim$table$sd * sqrt(claim$cells / 2),

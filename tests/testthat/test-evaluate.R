@@ -203,6 +203,18 @@ test_that("an evaluation prints and plots, and holds no record", {
   expect_lt(length(serialize(e, NULL)), 8000)
 })
 
+test_that("means whose noise is as large as their range are said to say nothing", {
+  d <- held_out(100)
+  nothing <- "These means say nothing"
+  of <- function(n, metrics, eps) {
+    evaluate(known_fit(), d$x[seq_len(n), , drop = FALSE], y = d$y[seq_len(n)], metrics = metrics, eps = eps)
+  }
+  few <- of(5, c("accuracy", "log_loss"), 1)
+  expect_equal(few$mean_sd * c(log(99), 1), few$estimates$se)
+  expect_output(print(few), nothing)
+  expect_false(any(grepl(nothing, capture.output(print(of(100, "accuracy", 5)), print(of(5, "table", 1))))))
+})
+
 test_that("what is printed says how records count that cannot be predicted", {
   says <- function(e) gsub(" +", " ", paste(capture.output(print(e)), collapse = " "))
   d <- held_out(200)

@@ -100,6 +100,7 @@ test_that("columns of a matrix without a name are named by their number", {
 
 test_that("accessors", {
   expect_equal(nobs(fit), 300)
+  expect_identical(variable.names(fit), names(coef(fit)))
   expect_equal(names(coef(fit)), c("(Intercept)", "a", "b", "fv", "fw"))
   expect_equal(deparse(formula(fit)), "y ~ a + b + f")
   expect_equal(all.vars(formula(study(y ~ ., d, eps = 5))), c("y", "a", "b", "f"))

@@ -94,7 +94,7 @@ test_that("all kinds of fits are drawn at 9 cm, and the device is put back", {
   smooth <- study(y ~ s(a) + s(b) + ti(a, b) + f, large, bounds = frame_bounds)
   only <- study(y ~ s(a), large, bounds = frame_bounds["a"])
   for (fit in long_values(list(line, sure, species, number, count, smooth, only))) {
-    for (what in c("coefficients", "terms", "run")) expect_identical(plot(fit, what), fit)
+    for (what in c("coefficients", "terms", "run", "gradients", "budget")) expect_identical(plot(fit, what), fit)
   }
   expect_identical(graphics::par(c("mfrow", "mar", "oma")), before)
   expect_identical(vapply(effect_panels(smooth, quote(plot())), `[[`, "", "name"), c("s(a)", "s(b)", "f"))
@@ -114,9 +114,9 @@ test_that("a matrix has no effects, a network only a run", {
   network <- study(p$x, p$y > 0, model = model_mlp(2), bounds = c(-1, 1))
   expect_error(plot(network, "terms"), "say nothing one by one", class = "dpsosp_error_absent")
   expect_error(plot(network, "coefficients"), class = "dpsosp_error_absent")
-  expect_error(plot(line, "gradients"), "`what`", class = "dpsosp_error_argument")
+  expect_error(plot(line, "gradient"), "`what`", class = "dpsosp_error_argument")
   withr::local_pdf(NULL)
-  expect_identical(plot(network, "run"), network)
+  for (what in c("run", "gradients", "budget")) expect_identical(plot(network, what), network)
   skip_if_not_installed("ggplot2")
   expect_error(ggplot2::autoplot(network, "terms"), class = "dpsosp_error_absent")
 })

@@ -56,6 +56,18 @@ test_that("a call without eps says what is left of the budget and taken, a call 
   expect_match(text, paste0("eps = ", sum_of(0.1, delta = 1 / 300^2)), fixed = TRUE)
 })
 
+test_that("a fit that asks for more than is left says what it takes", {
+  budget <- dp_budget(eps = 1, delta = 1e-6)
+  taken <- function(eps) {
+    said(dp_sosp(y ~ a, d, eps = eps, budget = budget, bounds = frame_bounds["a"], method = "gd", progress = FALSE),
+         "budget")
+  }
+  expect_length(taken(0.4), 0L)
+  rest <- format(dp_convert(mu = sqrt(mu(1)^2 - mu(0.4)^2), delta = 1e-6, to = "eps"), digits = 4)
+  text <- taken(0.95)
+  expect_match(text, paste0("less left than `eps` = 0.95: this takes all of it, eps = ", rest), fixed = TRUE)
+})
+
 test_that("update() of a fit of persons says what the same persons have", {
   d$person <- rep(1:150, 2)
   told <- function(fit) suppressWarnings(said(update(fit), "update"), "dpsosp_warning") # of released numbers
