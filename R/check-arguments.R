@@ -108,9 +108,10 @@ check_choice <- function(x, choices, arg, call = sys.call(-1)) {
   x
 }
 
-# Suggests the known text that was probably meant; empty where x is neither one text nor a function that makes a choice.
+# Suggests the known text that was probably meant; empty where x is neither one text nor something that has a name.
 text_hint <- function(x, known) {
   if (is.function(x)) return(" Call it: `f()` in place of `f`.")
+  if (inherits(x, "dp_loss")) x <- x$name
   if (is.character(x) && length(x) == 1L && is.null(dim(x))) did_you_mean(x, known, quote_all) else ""
 }
 

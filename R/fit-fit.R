@@ -54,7 +54,8 @@ by_residuals <- function(fit) !is.null(fit$level)
 
 check_fit <- function(fit, call) {
   if (inherits(fit, "dp_sosp")) return(invisible())
-  abort("argument", "`fit` must be a fit of a linear model by `dp_sosp()`, not ", describe(fit), ".", fit_hint(fit), call = call)
+  abort("argument", "`fit` must be a fit of a linear model by `dp_sosp()`, not ", describe(fit), ".", fit_hint(fit),
+        call = call)
 }
 
 #' Methods for fits

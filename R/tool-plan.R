@@ -152,9 +152,6 @@ no_plans <- c(multinomial = paste(
 
 plan_loss <- function(loss, call) {
   if (isTRUE(loss %in% names(no_plans))) abort("argument", "There is no plan for ", no_plans[[loss]], ".", call = call)
-  if (inherits(loss, "dp_loss") && loss$name %in% names(plan_losses)) {
-    abort("argument", "`loss` of a plan is a name: take `loss = \"", loss$name, "\"`.", call = call)
-  }
   plan_losses[[check_choice(loss, names(plan_losses), "loss", call)]]()
 }
 

@@ -45,7 +45,7 @@ test_that("a scale of noise that these coordinates do not have is an error of it
 })
 
 test_that("a plan for counts asks for their mean", {
-  expect_error(dp_plan(1000, numeric = 4, eps = 1, loss = loss_squared()), "is a name: take `loss = \"squared\"`",
+  expect_error(dp_plan(1000, numeric = 4, eps = 1, loss = loss_squared()), "Did you mean \"squared\"?",
                fixed = TRUE, class = "dpsosp_error_argument")
   expect_error(dp_plan(1000, numeric = 4, eps = 1, loss = "poisson"), "`level` is missing",
                class = "dpsosp_error_argument")
