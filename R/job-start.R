@@ -19,11 +19,12 @@
 # the response by octaves come first: the mean is that of counts clipped where the octaves show no more, and its noise
 # is in proportion to this clip. With an offset o the level is the mean count over the mean of e^o.
 
-response_share <- 0.03    # fraction of the budget for the bounds, if none are declared
-response_alone <- 0.3     # the largest where only the level is found: then they have
-response_precise <- 25    # this n mu of their own
-response_again <- 0.4      # fraction of the budget, at most, that looks for bounds again where none were found,
-response_surely_precise <- 50 # with this n mu of its own
+# inst/experiments/response-rule.R compares these with others.
+response_share <- c(0.03, 0.25) # least and largest fraction of the budget for the bounds, if none are declared,
+response_alone <- 0.3     # and the largest where only the level is found; in between they have
+response_precise <- 30    # this n mu of their own
+response_again <- 0.6     # largest fraction, with what looked first, that looks again where none were found,
+response_surely_precise <- 45 # with this n mu of its own
 response_unsure <- 400    # n mu below which the level is that of a response in narrower bounds than the declared ones
 response_surely <- 2.5    # standard deviations by which the fraction of used records must be below one
 response_least <- 1e-6    # and its least value, which small weights may come near
@@ -77,10 +78,16 @@ coded_in <- function(job, range) {
   with_range(if (has_offset(job$design)) less_offset(job$response) else job$response, range[1], range[2])
 }
 
-# The private range of the response in this coding.
-response_range <- function(job, coding, rho) {
-  private_ranges(job$counted(complete(job, response = coding)), job$budget, rho, job$neighbours,
-                 job$noise == "reproducible", cutting = FALSE)
+# Noisy counts of the response in this coding by octaves, and the range that they tell.
+response_octaves <- function(job, coding, rho) {
+  found <- release_counts(job$counted(complete(job, response = coding)), list(octave_breaks), job$budget, rho,
+                          job$neighbours, job$noise == "reproducible")
+  list(counts = found$counts[[1]], sd = found$sd)
+}
+
+read_response <- function(job, octaves) {
+  range <- read_octaves(octaves$counts, octaves$sd, job$n, ranges_keeping)
+  structure(if (is.null(range)) c(-1, 1) else c(range$lower, range$upper), found = !is.null(range))
 }
 
 # The level for the mapped response, where responses less their offsets are clipped to the range `within`; reach: the
@@ -103,32 +110,36 @@ refined_level <- function(job, reach, rho) {
   centre <- job$response$centre + job$response$half * first$start
   around <- utils::modifyList(job$response, list(centre = centre, half = 1))
   if (has_offset(job$design)) around <- less_offset(around)
-  found <- response_range(job, around, level_range * rho)
+  found <- read_response(job, response_octaves(job, around, level_range * rho))
   size <- max(abs(found), level_narrow * (reach[2] - reach[1]))
   near <- if (attr(found, "found")) pmin(pmax(centre + c(-size, size), reach[1]), reach[2]) else reach
   level_in(job, near, (1 - level_first - level_range) * rho)
 }
 
 bounds_share <- function(job) {
-  most <- if (is_level_only(job)) response_alone else response_share
-  precise_share(job, response_precise, c(response_share, most))
+  precise_share(job, response_precise, if (is_level_only(job)) c(response_share[1], response_alone) else response_share)
 }
 
-# Without bounds a fit says nothing, so that a larger part of the budget, if it is larger, looks for them again.
+# Without a range a fit says nothing, so that a larger part of the budget looks for it again.
 bounds_again <- function(job) {
-  share <- precise_share(job, response_surely_precise, c(0, response_again))
-  if (share > bounds_share(job)) share else 0
+  precise_share(job, response_surely_precise, c(bounds_share(job), response_again)) - bounds_share(job)
+}
+
+# The private range of the response in this coding, by one look or two. what, why: they find, for the message.
+look_for_range <- function(job, coding, what, why) {
+  again <- bounds_again(job)
+  inform("response", format_share(bounds_share(job)), " of the budget finds ", what,
+         if (again > 0) paste0(", and ", format_share(again), " more where the noise hides it"), why)
+  octaves <- response_octaves(job, coding, bounds_share(job) * job$rho)
+  range <- read_response(job, octaves)
+  if (again == 0 || attr(range, "found")) return(range)
+  read_response(job, pooled_octaves(octaves, response_octaves(job, coding, again * job$rho)))
 }
 
 # From private ranges.
 find_bounds <- function(job) {
-  again <- bounds_again(job)
-  inform("response", format_share(bounds_share(job)), " of the budget finds the bounds of the response",
-         if (again > 0) paste0(", and ", format_share(again), " more where the noise hides them"), "; `loss_",
-         job$loss$name, "(response = )` declares public ones")
-  raw <- raw_bounds(job$response)
-  found <- response_range(job, raw, bounds_share(job) * job$rho)
-  if (again > 0 && !attr(found, "found")) found <- response_range(job, raw, again * job$rho)
+  found <- look_for_range(job, raw_bounds(job$response), "the range of the response",
+                          paste0("; `loss_", job$loss$name, "(response = )` declares a public one"))
   if (!attr(found, "found")) {
     warn("ranges", "No range of the response exceeds the noise level: [-1, 1] is taken. Declare what is known about ",
          "it: `loss_", job$loss$name, "(response = c(lower, upper))`.", call = job$call)
@@ -147,9 +158,7 @@ is_unsure <- function(job) records_by_budget(job) < response_unsure
 
 # The part of the range that private ranges show. One that ends in the middle may have lost its other side.
 narrow_reach <- function(job, reach) {
-  inform("response", format_share(bounds_share(job)), " of the budget finds where in its bounds the response is, as ",
-         "there is much noise")
-  found <- response_range(job, coded_in(job, reach), bounds_share(job) * job$rho)
+  found <- look_for_range(job, coded_in(job, reach), "where in its bounds the response is", ", as there is much noise")
   ends <- pmin(pmax(as.vector(found), -1), 1)
   if (0 %in% ends || !job$design$intercept) ends <- max(abs(ends)) * c(-1, 1)
   if (!attr(found, "found") || ends[1] >= ends[2]) reach else mean(reach) + diff(reach) / 2 * ends

@@ -32,6 +32,9 @@ residual_signals <- 8L         # number of such values, each twice the one befor
 # standard deviations of the corrections of the recalibration, where there are any, over the scale of residuals and over
 # the slopes (inst/experiments/recalibration-rule.R)
 residual_corrections <- c(level = 0.3, slope = 0.1)
+# standard deviations, in octaves, of the scale of residuals before the first counts and of its change from phase to
+# phase (inst/experiments/response-rule.R)
+residual_doubt <- c(first = 1.5, phase = 0.7)
 residual_constant <- 1         # the intercept's coordinate, times sqrt(d)
 residual_spread <- 1e-3        # smallest standard deviation that a coordinate is expected to have, over its scale
 
@@ -149,7 +152,8 @@ residual_options <- function(job, rho) {
        first = residual_first, reach = residual_reach, least = residual_least,
        iterate_sd = if (is_count(job)) count_iterate_sd else residual_iterate_sd, tail = residual_tail,
        signal = residual_signal, signals = residual_signals,
-       level_correction = residual_corrections[["level"]], slope_correction = residual_corrections[["slope"]])
+       level_correction = residual_corrections[["level"]], slope_correction = residual_corrections[["slope"]],
+       first_doubt = residual_doubt[["first"]], phase_doubt = residual_doubt[["phase"]])
 }
 
 # The geometry of a job for squared error: rows have a norm of about one with the intercept, which is shorter, and the

@@ -70,7 +70,7 @@ SEXP ffi_residual_scale(SEXP ends, SEXP counts, SEXP sd, SEXP present) {
   static const char *const names[] = {"sd", "far", "error"};
   const R_xlen_t k = XLENGTH(ends);
   const struct residual_counts c = {(size_t)k, arg_doubles(ends, k), arg_doubles(counts, k), arg_double(sd),
-                                    arg_double(present)};
+                                    arg_double(present), 0, 0};
   const struct residual_scale scale = residual_scale(&c);
   const double numbers[] = {scale.sd, scale.far, scale.error};
   return glue_numbers(3, names, numbers);

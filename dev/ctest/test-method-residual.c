@@ -234,7 +234,7 @@ static void finds_the_scale(void) {
     count[j] += (1 - part) / 40000;
     count[j + 1] += part / 40000;
   }
-  struct residual_counts c = {ENDS, end, count, 1e-3, 1};
+  struct residual_counts c = {ENDS, end, count, 1e-3, 1, 0, 0};
   const struct residual_scale s = residual_scale(&c);
   CHECK_NEAR(s.scale / scale, 1, 0.03);
   CHECK_NEAR(within(s.sd / s.scale), 0.68, 1e-3);
@@ -253,7 +253,16 @@ static void finds_the_scale(void) {
   count[ENDS - 8] += 0.06; /* as this, but for sizes that are likely */
   CHECK_NEAR(residual_scale(&c).far, (end[ENDS - 8] + end[ENDS - 7]) / 2, 1e-12);
   count[ENDS - 8] -= 0.06;
-  c.sd = 10; /* nothing is known: the middle of the scales, and all residuals may be large */
+  c.expected = 8 * s.scale; /* between the counts and this, and nearer to it with more noise */
+  c.doubt = 0.5;
+  const double near = residual_scale(&c).scale / s.scale;
+  CHECK(near > 1 && near < 2);
+  c.sd = 0.05;
+  CHECK(residual_scale(&c).scale / s.scale > 2 && residual_scale(&c).scale < c.expected);
+  c.sd = 10;
+  CHECK_NEAR(log2(residual_scale(&c).scale / c.expected), 0, 0.05);
+  CHECK_NEAR(residual_scale(&c).error, 0.5 * M_LN2, 0.01);
+  c.doubt = 0; /* nothing is known: the middle of the scales, and all residuals may be large */
   CHECK_NEAR(log2(residual_scale(&c).scale), 1 - 6, 0.1);
   CHECK_NEAR(residual_scale(&c).far, (end[0] + end[1]) / 2, 1e-12);
 }

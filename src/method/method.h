@@ -266,6 +266,8 @@ struct residual_options {
   int signals;                /* number of such values, each twice the one before; zero is another one */
   double level_correction;    /* standard deviation of the recalibration's correction of the level, over the scale, */
   double slope_correction;    /* and of that of the slopes, over them, where residuals are not symmetric */
+  double first_doubt;         /* standard deviation, in octaves, of the scale of residuals before the first counts, */
+  double phase_doubt;         /* and of its change from phase to phase */
 };
 /* For squared error and counts without a penalty, of weighted rows in coordinates of their own, counts with an
  * intercept. w is a constant prediction, or zero. */
@@ -282,6 +284,7 @@ struct residual_counts {
   const double *end, *count; /* k ends, and the fraction at each */
   double sd;                 /* of the noise of a fraction */
   double present;            /* the sum of the fractions without noise */
+  double expected, doubt;    /* the scale before, with a standard deviation in octaves; 0: nothing is known of it */
 };
 struct residual_scale {
   double scale; /* of a t distribution with 5 degrees of freedom */

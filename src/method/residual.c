@@ -9,7 +9,8 @@
  *   matrix       M, of the weighted rows, is released. The columns are rescaled by its trace, so that rows have a norm
  *                of about one, and M is shrunk towards what is known of it (shrink.c).
  *   each phase
- *     scale      of the residuals at w, from noisy counts (scale.c). The clip is c = q times the scale, in the first
+ *     scale      of the residuals at w, from noisy counts (scale.c) and, where they say little, from the spread of the
+ *                response or the scale of the phase before. The clip is c = q times the scale, in the first
  *                phase at least the option `first` times it, and at least one event, without which rare counts would
  *                say nothing; p, the fraction within c, is the curvature that remains.
  *     steps      w <- w - (p M + a I)^-1 g, T steps, g the mean of z clip(r, c min(1, R / |z|)), with noise s sqrt(T)
@@ -57,6 +58,8 @@ static int decompose(struct run *r);
 static void set_prior(struct run *r);
 static int phase(struct run *r, int i);
 static int measure_scale(struct run *r);
+static double expected_scale(const struct run *r);
+static double doubt_of_scale(const struct run *r);
 static double damping(const struct run *r, double s, double steps);
 static double iterate_variance(const struct run *r, double s, double steps, double added);
 static int take_steps(struct run *r, double rho, int steps, double added, int *kept);
@@ -213,8 +216,18 @@ static int measure_scale(struct run *r) {
   const struct answer to = {r->count, &sd, NULL};
   int status = release(oracle_all(r->f.oracle), &query_residual_counts, &ask, rho, to);
   if (status != BASE_OK) return status;
-  r->scale = residual_scale(&(struct residual_counts){ENDS, r->size, r->count, sd, r->o->present});
+  r->scale = residual_scale(&(struct residual_counts){
+      ENDS, r->size, r->count, sd, r->o->present, expected_scale(r), doubt_of_scale(r)});
   return trace_note(&r->result->trace, "residual counts", r->o->curvature * r->scale.sd, sd, rho);
+}
+
+/* Before counts that say more: somewhat below the spread of the response, then that of the phase before. */
+static double expected_scale(const struct run *r) {
+  return r->scale.scale > 0 ? r->scale.scale : r->o->spread / 2;
+}
+
+static double doubt_of_scale(const struct run *r) {
+  return r->scale.scale > 0 ? hypot(r->scale.error / M_LN2, r->o->phase_doubt) : r->o->first_doubt;
 }
 
 /* a */
@@ -365,6 +378,7 @@ static const struct field residual_fields[] = {
     FIELD(residual_options, NUMBER, least),        FIELD(residual_options, NUMBER, iterate_sd),
     FIELD(residual_options, NUMBER, tail),         FIELD(residual_options, NUMBER, signal),
     FIELD(residual_options, COUNT, signals),       FIELD(residual_options, NUMBER, level_correction),
-    FIELD(residual_options, NUMBER, slope_correction), {NULL, FIELD_FLAG, 0, NULL},
+    FIELD(residual_options, NUMBER, slope_correction), FIELD(residual_options, NUMBER, first_doubt),
+    FIELD(residual_options, NUMBER, phase_doubt),  {NULL, FIELD_FLAG, 0, NULL},
 };
 METHOD(residual)

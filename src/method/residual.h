@@ -31,7 +31,7 @@ struct run {
   double first_variance; /* posterior variance of the intercept */
   double spread;         /* standard deviation of the response about the start, at most three times the first scale */
   double most;           /* largest residual */
-  struct residual_scale scale;
+  struct residual_scale scale; /* zero before the first counts */
   double size[ENDS], count[ENDS]; /* the last noisy counts of residuals */
   double clip, within;            /* c, p */
 };

@@ -1,7 +1,8 @@
 /*
  * The scale of residuals from noisy counts on a grid (query_residual_counts): the counts are fitted by those of a t
  * distribution with 5 degrees of freedom, by least squares, on a grid of scales. The result has the posterior mean of
- * the logarithm of the scale. Single noisy counts would give quantiles with a larger error.
+ * the logarithm of the scale, whose prior is normal about the scale that is expected, or flat. Single noisy counts would
+ * give quantiles with a larger error.
  *
  * A residual counts at the two ends around it, by linear interpolation, so that the fraction at an end j and beyond is
  * one minus the mean of the distribution function F of |r| between the ends j - 1 and j.
@@ -23,6 +24,7 @@
 #define EVIDENT 3 /* standard deviations of the noise tell that there are more */
 
 static double misfit(const struct residual_counts *c, double scale);
+static double unexpected(const struct residual_counts *c, double scale);
 static double mean_below(double low, double high, double scale);
 static double find_far(const struct residual_counts *c, double likely);
 
@@ -34,13 +36,14 @@ static double below(double x, double scale) {
 
 struct residual_scale residual_scale(const struct residual_counts *c) {
   double fit[SCALES], least = INFINITY, total = 0, mean = 0, square = 0;
-  double top = c->end[c->k - 1], other = MISFIT * c->present;
+  double top = c->end[c->k - 1], other = MISFIT * c->present, variance = c->sd * c->sd + other * other;
   for (int i = 0; i < SCALES; i++) {
-    fit[i] = misfit(c, top * exp2(-i / 8.0));
+    double scale = top * exp2(-i / 8.0);
+    fit[i] = (misfit(c, scale) / variance + unexpected(c, scale)) / 2;
     least = fmin(least, fit[i]);
   }
   for (int i = 0; i < SCALES; i++) {
-    double posterior = exp((least - fit[i]) / (2 * (c->sd * c->sd + other * other)));
+    double posterior = exp(least - fit[i]);
     total += posterior;
     mean += posterior * (-i / 8.0);
     square += posterior * pow(i / 8.0, 2);
@@ -62,6 +65,12 @@ static double misfit(const struct residual_counts *c, double scale) {
     before = up_to;
   }
   return sum;
+}
+
+/* The square of the distance from the scale that is expected, in standard deviations. */
+static double unexpected(const struct residual_counts *c, double scale) {
+  double distance = c->doubt > 0 ? log2(scale / c->expected) / c->doubt : 0;
+  return distance * distance;
 }
 
 /* The mean of F between two ends, by Simpson's rule. */

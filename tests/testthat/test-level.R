@@ -12,6 +12,10 @@ fit_of <- function(data, eps, seed = 1, loss = loss_squared(c(-10, 10)), ...) {
             bounds = stats::setNames(rep(list(c(-1, 1)), length(names)), names), noise = "reproducible", ...)
 }
 
+# The fractions of the budget that look for the range of the response, and what leaves a release an n mu of `own`.
+looks_of <- function(fit) dp_ledger(fit)$rho[dp_ledger(fit)$what == "ranges"] / fit$privacy$rho
+precise <- function(fit, own) own^2 / (fit$n^2 * 2 * fit$privacy$rho)
+
 test_that("the level does not depend on the width of the bounds where most responses are far from them", {
   d <- frame(2000)
   seeds <- seq_len(long_size(20, 10))
@@ -21,29 +25,27 @@ test_that("the level does not depend on the width of the bounds where most respo
   expect_lt(stats::median(errors(loss_huber(c(-160, 160)))), 2 * stats::median(near))
   fit <- fit_of(d, 0.2)
   expect_equal(fit$response$bounds, c(-10, 10))
-  share <- function(fit) sum(dp_ledger(fit)$rho[dp_ledger(fit)$what == "ranges"]) / fit$privacy$rho
-  expect_equal(share(fit), 25^2 / (2000^2 * 2 * fit$privacy$rho), tolerance = 1e-6)
-  expect_equal(share(fit_of(d, 0.6)), 0.03, tolerance = 1e-9)
-  expect_equal(share(fit_of(d, 5)), 0)
+  expect_equal(looks_of(fit), precise(fit, 30), tolerance = 1e-6)
+  expect_equal(looks_of(fit_of(d, 0.6)), 0.03, tolerance = 1e-9)
+  expect_length(looks_of(fit_of(d, 5)), 0L)
 })
 
 test_that("where no bounds of the response are found, a larger part of the budget looks for them again", {
   d <- frame(1000, 3)
   d$y <- d$y + 15
   half <- transform(d, y = ifelse(seq_len(1000) %% 2 == 0, NA, y))
-  fits <- lapply(1:10, function(seed) suppressWarnings(fit_of(half, 0.25, seed, "squared")))
-  looks <- vapply(fits, function(fit) sum(dp_ledger(fit)$what == "ranges"), 0L)
+  fits <- lapply(1:10, function(seed) suppressWarnings(fit_of(half, 0.1, seed, "squared")))
+  looks <- lengths(lapply(fits, looks_of))
   for (fit in fits) expect_lte(sum(dp_ledger(fit)$rho), fit$privacy$rho * (1 + 1e-9))
   expect_gte(sum(looks == 2L), 4)
   missed <- vapply(fits, function(fit) isTRUE(fit$level$missed), NA)
   expect_lte(sum(missed), 1)
   expect_true(all(looks[missed] == 2L))
-  shares <- dp_ledger(fits[[which(looks == 2L)[1]]])
-  expect_equal(shares$rho[shares$what == "ranges"] / fits[[1]]$privacy$rho, c(0.03, 0.4), tolerance = 1e-6)
-  sure <- fit_of(d, 3, loss = "squared")
-  expect_identical(sum(dp_ledger(sure)$what == "ranges"), 1L)
-  never <- suppressWarnings(fit_of(transform(d, y = NA_real_), 20, loss = "huber")) # where that would be less
-  expect_identical(sum(dp_ledger(never)$what == "ranges"), 1L)
+  twice <- fits[[which(looks == 2L)[1]]]
+  expect_equal(looks_of(twice), c(0.25, min(0.6, precise(twice, 45)) - 0.25), tolerance = 1e-6)
+  expect_length(looks_of(fit_of(d, 3, loss = "squared")), 1L)
+  never <- suppressWarnings(fit_of(transform(d, y = NA_real_), 20, loss = "huber")) # where the first look is as good
+  expect_length(looks_of(never), 1L)
 })
 
 test_that("the level is in the units of the response, wherever in the bounds it is", {
