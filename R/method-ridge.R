@@ -45,7 +45,8 @@
 #'    to 1 / \eqn{\kappa_j}{kappa_j} and such that the predictors have the standard deviation t. t = 0.05, 0.1, ...,
 #'    12.8 have prior probabilities proportional to 1 / (1 + (t / 1.4)^4), and the releases decide between them:
 #'    coefficients that do not exceed the noise level are shrunk to zero, others hardly. Were large t as likely as others,
-#'    large coefficients would often be fitted to noise with few records and a small epsilon. This uses releases only and costs no budget.
+#'    large coefficients would often be fitted to noise with few records and a small epsilon. This uses releases only
+#'    and costs no budget.
 #' 4. A last gradient, with the fraction `certificate_share` of the budget, certifies the solution. The certificate
 #'    refers to the weighted loss with the ridge penalty, in the coordinates of the geometry.
 #'
@@ -185,8 +186,8 @@ check_ridge <- function(job) {
         "the method \"newton\".", call = job$call)
 }
 
-# inst/experiments/ridge-rule.R compares size, intercept, signals, usual, iterate_variance, few and matrix with others on
-# synthetic problems. The heads of src/method/ridge.c and src/method/posterior.c explain how they are used.
+# inst/experiments/ridge-rule.R compares size, intercept, signals, usual, iterate_variance, few and matrix with others
+# on synthetic problems. The heads of src/method/ridge.c and src/method/posterior.c explain how they are used.
 ridge_curvature <- 0.3  # mean curvature of the logistic loss, and of those with a smaller slope, with balanced classes
 ridge_curvature_factor <- 0.5 # smallest factor of this curvature for the steps, where there is little noise
 ridge_size <- 24        # norm of the solution that the ridge is made for, with rows of norm one

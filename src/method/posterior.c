@@ -4,7 +4,7 @@
  *
  *   v = H a + noise, independent N(0, s^2) in each coordinate,    a_j ~ N(0, t^2 p_j) independent.
  *
- * t is unknown: it has one of several values, of which each is twice the one before, with probabilities in proportion to
+ * t is unknown: it has one of several values, each twice the one before, with probabilities in proportion to
  * 1 / (1 + (t / usual)^4): where noise hides the size of a, equal ones would take the noise for a large a. With
  * R = diag(p)^1/2, the eigenvalues e_k and eigenvectors V of B'B, B = H R, and q = V'B'v, the mean for one t and the
  * logarithm of its likelihood, less that of t = 0, are
@@ -13,9 +13,9 @@
  *
  * The result is the mean of these means, with the probabilities times the likelihoods as weights.
  *
- * Where the noise has the covariance N, all t are equally probable, Q = H N^-1 H, x = H N^-1 v, and D = diag(prior variances)^1/2 of one t, the
- * mean is D A^-1 D x with A = I + D Q D, and the logarithm of the likelihood, less that of a = 0, is (x'D A^-1 D x -
- * log det A) / 2.
+ * Where the noise has the covariance N, all t have equal probabilities. With Q = H N^-1 H, x = H N^-1 v, and
+ * D = diag(prior variances)^1/2 of one t, the mean is D A^-1 D x with A = I + D Q D, and the logarithm of the
+ * likelihood, less that of a = 0, is (x'D A^-1 D x - log det A) / 2.
  */
 #include "method/private.h"
 
