@@ -5,8 +5,9 @@
 # the length up to which rows have the loss itself matters) and with rare classes, WIDE (4) of the small ones with many
 # columns, and FEW (20) of those with few records and much noise. VERSION is any word for the installed package.
 # Settings are paired: with the same seed they have the same data, and noise from the same state of the generator.
-# With --unchanged as the last argument only the constants as they are; with --steps only those with other numbers of steps, on problems of more than 10,000 records;
-# with --usual only those with other probabilities of large signals. Then:
+# With --unchanged as the last argument only the constants as they are; with --steps only those with other numbers of
+# steps, on problems of more than 10,000 records; with --usual only those with other probabilities of large signals.
+# Then:
 #   Rscript ridge-rule.R --summary RESULTS.csv
 # results/ridge-steps.csv has those with --steps. With 80 steps the mean excess loss is 0.8 to 1.6 times that of 160
 # where no class is rare (worse by more than two standard errors of the paired difference in 2 of 19 cells), and up to
