@@ -44,9 +44,9 @@
 #'    solution is the start plus the posterior mean of a. Its prior distribution is normal, with variances proportional
 #'    to 1 / \eqn{\kappa_j}{kappa_j} and such that the predictors have the standard deviation t. t = 0.05, 0.1, ...,
 #'    12.8 have prior probabilities proportional to 1 / (1 + (t / 1.4)^4), and the releases decide between them:
-#'    coefficients that do not exceed the noise level are shrunk to zero, others hardly. Were large t as likely as others,
-#'    large coefficients would often be fitted to noise with few records and a small epsilon. This uses releases only
-#'    and costs no budget.
+#'    coefficients that do not exceed the noise level are shrunk to zero, others hardly. If large t were as likely as
+#'    others, noise would more often be taken for large coefficients where n mu is small. This uses releases only and
+#'    costs no budget.
 #' 4. A last gradient, with the fraction `certificate_share` of the budget, certifies the solution. The certificate
 #'    refers to the weighted loss with the ridge penalty, in the coordinates of the geometry.
 #'
