@@ -43,8 +43,10 @@
 #'    adds to the diagonal of M is removed as far as columns are shorter, like polynomials of ordered factors. The
 #'    solution is the start plus the posterior mean of a. Its prior distribution is normal, with variances proportional
 #'    to 1 / \eqn{\kappa_j}{kappa_j} and such that the predictors have the standard deviation t. t = 0.05, 0.1, ...,
-#'    12.8 have equal prior probabilities, and the releases decide between them: coefficients that do not exceed the
-#'    noise level are shrunk to zero, others hardly. This uses releases only and costs no budget.
+#'    12.8 have prior probabilities proportional to 1 / (1 + (t / 1.4)^4), and the releases decide between them:
+#'    coefficients that do not exceed the noise level are shrunk to zero, others hardly. If large t were as likely as
+#'    others, noise would more often be taken for large coefficients where n mu is small. This uses releases only and
+#'    costs no budget.
 #' 4. A last gradient, with the fraction `certificate_share` of the budget, certifies the solution. The certificate
 #'    refers to the weighted loss with the ridge penalty, in the coordinates of the geometry.
 #'
@@ -184,14 +186,15 @@ check_ridge <- function(job) {
         "the method \"newton\".", call = job$call)
 }
 
-# inst/experiments/ridge-rule.R compares size, intercept, signals, iterate_variance, few and matrix with others on
-# synthetic problems. The heads of src/method/ridge.c and src/method/posterior.c explain how they are used.
+# inst/experiments/ridge-rule.R compares size, intercept, signals, usual, iterate_variance, few and matrix with others
+# on synthetic problems. The heads of src/method/ridge.c and src/method/posterior.c explain how they are used.
 ridge_curvature <- 0.3  # mean curvature of the logistic loss, and of those with a smaller slope, with balanced classes
 ridge_curvature_factor <- 0.5 # smallest factor of this curvature for the steps, where there is little noise
 ridge_size <- 24        # norm of the solution that the ridge is made for, with rows of norm one
 ridge_intercept <- 0.25 # ridge of the intercept over that of a column with the scale of most: its coordinate is short
 ridge_signal <- 0.05    # smallest standard deviation of the predictors that the solution is shrunk for
 ridge_signals <- 9L     # number of such values, each twice the one before
+ridge_usual <- 1.4      # larger ones are less likely, so that much noise is not taken for strong effects
 ridge_reach <- 2        # number of time constants of the slowest direction
 ridge_iterate_variance <- 0.02 # variance of the predictors caused by the noise of the iterates, over sqrt(d)
 ridge_floor <- 0.4      # least term added to the matrix, over the norm of its noise
@@ -217,7 +220,7 @@ ridge_options <- function(job, rho, loss = path_loss(job)) {
   variance <- if (job$n <= ridge_few) ridge_iterate_variance / 2 else ridge_iterate_variance
   c(list(curvature = most * factor, start_curvature = start_curvature(job, most),
          size = ridge_size * job$geometry$cap, intercept = ridge_intercept, signal = ridge_signal,
-         signals = ridge_signals, reach = ridge_reach, iterate_variance = variance * sqrt(job$dim),
+         signals = ridge_signals, usual = ridge_usual, reach = ridge_reach, iterate_variance = variance * sqrt(job$dim),
          least = ridge_floor, tail = ridge_tail, matrix = NULL, matrix_sd = 0),
     ridge_control(job))
 }

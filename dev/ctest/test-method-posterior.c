@@ -12,7 +12,7 @@ enum { DIM = 5 };
 
 static const double ones[DIM] = {1, 1, 1, 1, 1};
 
-static void one_dimension(void);
+static void one_dimension(double usual);
 static void mean_of_the_posterior(void);
 static void without_matrices(void);
 static void matrix_of_noise(void);
@@ -21,7 +21,8 @@ static void matrix_of_rare_columns(void);
 static void matrix_of_short_columns(void);
 
 void test_method_posterior(void) {
-  one_dimension();
+  one_dimension(INFINITY);
+  one_dimension(0.6);
   mean_of_the_posterior();
   without_matrices();
   matrix_of_noise();
@@ -31,19 +32,19 @@ void test_method_posterior(void) {
 }
 
 /* With t = 0.5 and 1 the estimate is normal with the variances s^2 + h^2 t^2 p. */
-static void one_dimension(void) {
+static void one_dimension(double usual) {
   double h = 1.7, variance = 0.6, s = 0.4, a;
   for (double v = -3; v <= 3; v += 0.5) {
     double weight[2], mean[2];
     for (int i = 0; i < 2; i++) {
       double t2 = i ? 1 : 0.25, total = s * s + h * h * t2 * variance;
-      weight[i] = exp(-v * v / total / 2) / sqrt(total);
+      weight[i] = exp(-v * v / total / 2) / sqrt(total) / (1 + pow((i ? 1 : 0.5) / usual, 4));
       mean[i] = h * t2 * variance * v / total;
-      const struct posterior one = {1, &h, &variance, s, i ? 1 : 0.5, 1};
+      const struct posterior one = {1, &h, &variance, s, i ? 1 : 0.5, 1, usual};
       CHECK(posterior_mean(&one, &v, &a) == BASE_OK);
       CHECK_NEAR(a, mean[i], 1e-12);
     }
-    const struct posterior both = {1, &h, &variance, s, 0.5, 2};
+    const struct posterior both = {1, &h, &variance, s, 0.5, 2, usual};
     CHECK(posterior_mean(&both, &v, &a) == BASE_OK);
     CHECK_NEAR(a, (weight[0] * mean[0] + weight[1] * mean[1]) / (weight[0] + weight[1]), 1e-12);
   }
@@ -57,7 +58,7 @@ static void mean_of_the_posterior(void) {
   for (int i = 0; i < DIM * DIM; i++) root[i] = ctest_normal() / DIM;
   la_multiply_t_add(DIM, DIM, DIM, root, DIM, root, hessian, DIM);
   for (int j = 0; j < DIM; j++) variance[j] = exp(ctest_normal());
-  const struct posterior p = {DIM, hessian, variance, 0.1, 0.2, 4};
+  const struct posterior p = {DIM, hessian, variance, 0.1, 0.2, 4, INFINITY};
   int runs = ctest_size(20000, 500);
   for (int i = 0; i < runs; i++) {
     double t = ldexp(p.least, (int)(4 * ctest_uniform())), a[DIM], v[DIM], mean[DIM], product[2] = {0};
@@ -86,7 +87,7 @@ static void without_matrices(void) {
     variance[j] = 1;
     v[j] = ctest_normal();
   }
-  const struct posterior p = {DIM, hessian, variance, 0.7, 0.2, 4}, without = {DIM, NULL, NULL, 0.7, 0.2, 4};
+  const struct posterior p = {DIM, hessian, variance, 0.7, 0.2, 4, 1}, without = {DIM, NULL, NULL, 0.7, 0.2, 4, 1};
   CHECK(posterior_mean(&p, v, full) == BASE_OK && posterior_mean_scalar(&without, h, v, scalar) == BASE_OK);
   for (int j = 0; j < DIM; j++) CHECK_NEAR(scalar[j], full[j], 1e-12);
 }

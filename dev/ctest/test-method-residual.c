@@ -296,7 +296,7 @@ static void posterior_as_without_a_level(void) {
     variance[j] = 0.5 + 0.1 * (double)j;
     v[j] = 3 - (double)j;
   }
-  const struct posterior without = {DIM, h, variance, s, t, 1};
+  const struct posterior without = {DIM, h, variance, s, t, 1, INFINITY};
   CHECK(posterior_mean(&without, v, a[0]) == BASE_OK);
   for (size_t j = 0; j < DIM; j++) {
     for (size_t i = 0; i < DIM; i++) product[i + j * DIM] = la_dot(DIM, h + i * DIM, h + j * DIM) / (s * s);

@@ -1,11 +1,13 @@
 # How strong should the ridge of "newton-ridge" be, and how much may its iterates vary? SYNTHETIC problems with public
 # bounds, replace-one, delta = 1/n^2: the constants of R/method-ridge.R and R/job-geometry.R compared with others.
-#   Rscript ridge-rule.R RESULTS.csv VERSION [SEEDS [LARGE [QUIET [WIDE]]]]
+#   Rscript ridge-rule.R RESULTS.csv VERSION [SEEDS [LARGE [QUIET [WIDE [FEW]]]]]
 # runs SEEDS (8) seeds of the small problems, LARGE (2) of the large ones, QUIET (2) of those with little noise (where
-# the length up to which rows have the loss itself matters) and with rare classes, and WIDE (4) of the small ones with
-# many columns. VERSION is any word for the installed package. Settings are paired: with the same seed they have the
-# same data, and noise from the same state of the generator. With --unchanged as the last argument only the constants
-# as they are; with --steps only those with other numbers of steps, on problems of more than 10,000 records. Then:
+# the length up to which rows have the loss itself matters) and with rare classes, WIDE (4) of the small ones with many
+# columns, and FEW (20) of those with few records and much noise. VERSION is any word for the installed package.
+# Settings are paired: with the same seed they have the same data, and noise from the same state of the generator.
+# With --unchanged as the last argument only the constants as they are; with --steps only those with other numbers of
+# steps, on problems of more than 10,000 records; with --usual only those with other probabilities of large signals.
+# Then:
 #   Rscript ridge-rule.R --summary RESULTS.csv
 # results/ridge-steps.csv has those with --steps. With 80 steps the mean excess loss is 0.8 to 1.6 times that of 160
 # where no class is rare (worse by more than two standard errors of the paired difference in 2 of 19 cells), and up to
@@ -20,8 +22,13 @@
 # scale over the mean scale, its size is 16, and the matrix has 6 percent. "rare levels" has the ridge of the head of
 # src/method/ridge.c, "correlations" also the shrinkage of posterior_matrix(); before, all entries off the diagonal
 # were shrunk by the same factor. "longer steps" is for problems with little noise or rare classes; before, steps were
-# longer for rare classes only ("rare 1": not for these either). "current" is the package as it is. Other settings
-# are of "rare levels", with 1 seed of small problems, and growths, curvatures and floors of "first gradient".
+# longer for rare classes only ("rare 1": not for these either). "falling" has smaller probabilities of large signals
+# (--usual), which were "all equal" before; "current" is the package before that. Other settings are of "rare levels",
+# with 1 seed of small problems, and growths, curvatures and floors of "first gradient".
+#
+# The largest loss above the constant, on 12 seeds of the problems with few records at eps = .05, .1 (nats): all equal
+# .118, as it is (1.4) .092, usual 2 .084, usual 1 .104 with labels that are balanced; means differ little. On small
+# problems the excess is 1.1 percent larger at eps = .5 with the strongest signal and 1 percent smaller at eps = 3.
 #
 # Two parts of a run by residuals (src/method/residual.c) were tried in src/method/ridge.c, on small problems (4 seeds;
 # 1000 x 6, 1000 x 21, 2500 x 23, 5000 x 6, 5000 x 31, and the wide ones but 8000 x 61; the first two rows 2 seeds of
@@ -64,7 +71,9 @@ shapes <- list(
   "1200 x 61" = list(n = 1200, numeric = 20, factors = 8, levels = 6, shift = -1.8),
   "4000 x 71, two factors" = list(n = 4000, numeric = 14, factors = 2, levels = 29, shift = -2),
   "4700 x 86, skewed, rare class" = list(n = 4700, numeric = 85, factors = 0, shift = -3, skewed = TRUE),
-  "8000 x 61, rare class" = list(n = 8000, numeric = 15, factors = 5, levels = 10, shift = -3.2)
+  "8000 x 61, rare class" = list(n = 8000, numeric = 15, factors = 5, levels = 10, shift = -3.2),
+  "1000 x 6, few" = list(n = 1000, numeric = 5, factors = 0, shift = -0.4),
+  "1000 x 6, few, rare class" = list(n = 1000, numeric = 5, factors = 0, shift = -2.4)
 )
 small <- expand.grid(eps = c(0.5, 1, 3), signal = c(0, 0.3, 0.8, 1.5), shape = names(shapes)[1:5],
                      stringsAsFactors = FALSE)
@@ -72,6 +81,8 @@ wide <- expand.grid(eps = c(0.5, 1, 3), signal = c(0.3, 0.8, 1.5), shape = names
                     stringsAsFactors = FALSE)
 rare <- expand.grid(eps = c(0.3, 1, 4), signal = c(0.5, 2, 4), shape = names(shapes)[15:17], stringsAsFactors = FALSE)
 quiet <- expand.grid(eps = c(1, 4), signal = 2, shape = names(shapes)[10:14], stringsAsFactors = FALSE)
+few <- expand.grid(eps = c(0.05, 0.1, 0.3), signal = c(0, 0.8, 2), shape = names(shapes)[22:23],
+                   stringsAsFactors = FALSE)
 large <- merge(data.frame(shape = names(shapes)[6:9], signal = c(1.5, 2, 2, 2)), data.frame(eps = c(0.1, 0.2, 0.6)))
 
 # Values that replace the package's constants; newton: the other method.
@@ -93,6 +104,11 @@ growths <- list("growth 1/4" = list(geometry_growth = 1 / 4), "growth 1/2" = lis
                 "no growth" = list(geometry_noise = 1e-9))
 curvatures <- c(constants[1], list("factor 1" = list(ridge_curvature_factor = 1),
                                    "factor .3" = list(ridge_curvature_factor = 0.3)))
+if ("--usual" %in% arguments) {
+  settings <- curvatures <- c(constants[1], lapply(c("usual 1" = 1, "usual 2" = 2, "all equal" = Inf),
+                                                   function(size) list(ridge_usual = size)))
+  growths <- list()
+}
 if ("--unchanged" %in% arguments) {
   settings <- curvatures <- constants[1]
   growths <- list()
@@ -192,6 +208,13 @@ summarise_large <- function(x, title) {
   ratios(cells, "shape")
 }
 
+# The largest excess matters as well as the mean.
+summarise_few <- function(x) {
+  above <- x$excess - x$constant
+  cat("\nFew records and much noise: the excess over that of the best constant prediction, mean and largest, by eps\n")
+  for (what in c("mean", "max")) print(round(tapply(above, list(x$label, x$eps, x$shape), match.fun(what)), 3))
+}
+
 if (identical(arguments[1], "--summary")) {
   options(width = 140)
   x <- paired(utils::read.csv(arguments[2]))
@@ -200,8 +223,9 @@ if (identical(arguments[1], "--summary")) {
   summarise_large(x[x$shape %in% large$shape, ], "Large problems")
   summarise_large(x[x$shape %in% quiet$shape, ], "Little noise")
   summarise_large(x[x$shape %in% rare$shape, ], "Rare classes")
+  summarise_few(x[x$shape %in% few$shape, ])
 } else {
-  seeds <- if ("--steps" %in% arguments) c(0, 4, 1, 0) else c(8, 2, 2, 4)
+  seeds <- if ("--steps" %in% arguments) c(0, 4, 1, 0, 0) else c(8, 2, 2, 4, 20)
   given <- as.integer(grep("^--", arguments[-(1:2)], value = TRUE, invert = TRUE))
   seeds[seq_along(given)] <- given
   out <- results_file(arguments[1], c("version", "setting", "shape", "signal", "eps", "seed"))
@@ -210,4 +234,5 @@ if (identical(arguments[1], "--summary")) {
   simulate(out, arguments[2], large, seeds[2], settings)
   simulate(out, arguments[2], quiet, seeds[3], c(curvatures, growths))
   simulate(out, arguments[2], rare, seeds[3], curvatures)
+  simulate(out, arguments[2], few, seeds[5], settings)
 }

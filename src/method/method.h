@@ -223,6 +223,7 @@ struct ridge_options {
   double start_curvature;   /* second derivative of the loss at the start */
   double signal;            /* smallest standard deviation of the predictors that the solution is shrunk for */
   int signals;              /* number of such values, each twice the one before */
+  double usual;             /* larger ones are less likely (posterior.c) */
   double reach;             /* time constants that the slowest direction has */
   double iterate_variance;  /* largest variance of the predictors caused by the noise of the iterates */
   double least;             /* of what is added to the matrix, over the norm of its noise */

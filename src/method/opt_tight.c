@@ -129,7 +129,7 @@ static int last_move(struct state *s) {
   struct pool *pool = s->steps > 0 ? &s->gradient : &s->first;
   if (pool->count == 0 || (certified && !s->here)) return BASE_OK;
   const struct posterior p = {
-      .dim = columns, .sd = pool_sd(pool), .least = s->o->signal, .levels = s->o->signals};
+      .dim = columns, .sd = pool_sd(pool), .least = s->o->signal, .levels = s->o->signals, .usual = INFINITY};
   la_scale(s->f->dim, -1, pool->mean);
   int status = posterior_mean_scalar(&p, s->o->start_curvature, pool->mean + skip, s->direction);
   if (status != BASE_OK) return status;

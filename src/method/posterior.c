@@ -4,17 +4,18 @@
  *
  *   v = H a + noise, independent N(0, s^2) in each coordinate,    a_j ~ N(0, t^2 p_j) independent.
  *
- * t is unknown: it has one of several values with equal probabilities, of which each is twice the one before. With
+ * t is unknown: it has one of several values, each twice the one before, with probabilities in proportion to
+ * 1 / (1 + (t / usual)^4): where noise hides the size of a, equal ones would take the noise for a large a. With
  * R = diag(p)^1/2, the eigenvalues e_k and eigenvectors V of B'B, B = H R, and q = V'B'v, the mean for one t and the
  * logarithm of its likelihood, less that of t = 0, are
  *
  *   R V (t^2 q_k / (s^2 + t^2 e_k))_k,    sum_k (t^2 q_k^2 / (s^2 (s^2 + t^2 e_k)) - log(1 + t^2 e_k / s^2)) / 2.
  *
- * The result is the mean of these means, with the likelihoods as weights.
+ * The result is the mean of these means, with the probabilities times the likelihoods as weights.
  *
- * Where the noise has the covariance N, Q = H N^-1 H, x = H N^-1 v, and D = diag(prior variances)^1/2 of one t, the
- * mean is D A^-1 D x with A = I + D Q D, and the logarithm of the likelihood, less that of a = 0, is (x'D A^-1 D x -
- * log det A) / 2.
+ * Where the noise has the covariance N, all t have equal probabilities. With Q = H N^-1 H, x = H N^-1 v, and
+ * D = diag(prior variances)^1/2 of one t, the mean is D A^-1 D x with A = I + D Q D, and the logarithm of the
+ * likelihood, less that of a = 0, is (x'D A^-1 D x - log det A) / 2.
  */
 #include "method/private.h"
 
@@ -26,7 +27,7 @@
 static void shrink_diagonal(size_t dim, size_t skip, const double *spread, double sd, double *h);
 static double product(size_t dim, const double *h, size_t i, size_t j);
 static double square(double x);
-static double likelihood(const struct posterior *p, const double *e, const double *q, double t2);
+static double log_weight(const struct posterior *p, const double *e, const double *q, double t2);
 static void shrink(const struct posterior *p, const double *e, double *q, double *factor);
 
 void posterior_matrix(size_t dim, size_t skip, const double *spread, double sd, double *h) {
@@ -162,18 +163,18 @@ int posterior_mean_scalar(const struct posterior *p, double h, const double *v, 
 /* Multiplies q by the weighted mean of t^2 / (s^2 + t^2 e); factor is scratch. */
 static void shrink(const struct posterior *p, const double *e, double *q, double *factor) {
   double most = -INFINITY, total = 0, first = p->least * p->least;
-  for (int i = 0; i < p->levels; i++) most = fmax(most, likelihood(p, e, q, ldexp(first, 2 * i)));
+  for (int i = 0; i < p->levels; i++) most = fmax(most, log_weight(p, e, q, ldexp(first, 2 * i)));
   memset(factor, 0, p->dim * sizeof(double));
   for (int i = 0; i < p->levels; i++) {
-    double t2 = ldexp(first, 2 * i), weight = exp(likelihood(p, e, q, t2) - most);
+    double t2 = ldexp(first, 2 * i), weight = exp(log_weight(p, e, q, t2) - most);
     total += weight;
     for (size_t k = 0; k < p->dim; k++) factor[k] += weight * t2 / (p->sd * p->sd + t2 * e[k]);
   }
   for (size_t k = 0; k < p->dim; k++) q[k] *= factor[k] / total;
 }
 
-static double likelihood(const struct posterior *p, const double *e, const double *q, double t2) {
+static double log_weight(const struct posterior *p, const double *e, const double *q, double t2) {
   double sum = 0, s2 = p->sd * p->sd;
   for (size_t k = 0; k < p->dim; k++) sum += t2 * q[k] / s2 * (q[k] / (s2 + t2 * e[k])) - log1p(t2 * e[k] / s2);
-  return sum / 2;
+  return sum / 2 - log1p(square(t2 / square(p->usual)));
 }

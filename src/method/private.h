@@ -60,6 +60,7 @@ struct posterior {
   double sd;              /* s */
   double least;           /* smallest t */
   int levels;             /* number of values of t */
+  double usual;           /* t above it are less likely; INFINITY: all are equally likely */
 };
 int posterior_mean(const struct posterior *p, const double *v, double *a);
 /* The same for H = h I and p_j = 1, without matrices; hessian and variance are not used. */

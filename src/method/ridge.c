@@ -231,7 +231,8 @@ static int finish(struct run *r) {
                               .variance = variance,
                               .sd = sd,
                               .least = r->o->signal,
-                              .levels = r->o->signals};
+                              .levels = r->o->signals,
+                              .usual = r->o->usual};
   status = posterior_mean(&p, estimate, away);
   if (status != BASE_OK) return status;
   memcpy(r->w, r->start, dim * sizeof(double));
@@ -307,9 +308,10 @@ static const struct field ridge_fields[] = {
     FIELD(ridge_options, NUMBER, matrix_share),       FIELD(ridge_options, NUMBER, start_curvature),
     FIELD(ridge_options, NUMBER, curvature),          FIELD(ridge_options, NUMBER, size),
     FIELD(ridge_options, NUMBER, intercept),          FIELD(ridge_options, NUMBER, signal),
-    FIELD(ridge_options, COUNT, signals),             FIELD(ridge_options, NUMBER, reach),
-    FIELD(ridge_options, NUMBER, iterate_variance),             FIELD(ridge_options, NUMBER, least),
-    FIELD(ridge_options, NUMBER, tail),               FIELD(ridge_options, NUMBERS, matrix),
-    FIELD(ridge_options, NUMBER, matrix_sd),          {NULL, FIELD_FLAG, 0, NULL},
+    FIELD(ridge_options, COUNT, signals),             FIELD(ridge_options, NUMBER, usual),
+    FIELD(ridge_options, NUMBER, reach),              FIELD(ridge_options, NUMBER, iterate_variance),
+    FIELD(ridge_options, NUMBER, least),              FIELD(ridge_options, NUMBER, tail),
+    FIELD(ridge_options, NUMBERS, matrix),            FIELD(ridge_options, NUMBER, matrix_sd),
+    {NULL, FIELD_FLAG, 0, NULL},
 };
 METHOD(ridge)

@@ -159,6 +159,18 @@ test_that("steps are longer where there is little noise, and the model of the so
   expect_equal(options(NULL, 3), c(0.15, 0.3))
 })
 
+test_that("with few records and much noise no fit to labels of chance is much worse than the constant", {
+  excess <- vapply(25:54, function(seed) {
+    set.seed(seed)
+    x <- matrix(runif(5000, -1, 1), 1000)
+    y <- runif(1000) < 0.4
+    fit <- quiet_fit(x, y, eps = 0.05, delta = 1e-6, loss = "logistic", radius = sqrt(6), bounds = c(-1, 1))
+    share <- mean(y)
+    mean(log1p(exp((1 - 2 * y) * predict(fit, x)))) / -(share * log(share) + (1 - share) * log(1 - share)) - 1
+  }, 0)
+  expect_lt(max(excess), 0.5) # .98 if large signals are as likely as others, else .33
+})
+
 test_that("coefficients are expected to be smaller where columns hardly vary and for higher degrees", {
   prior <- dpsosp:::column_prior(c(1, 2, 4), c(1, 1, 1))
   expect_equal(prior[1:2] / prior[2:3], rep(2^0.75, 2))
