@@ -29,6 +29,7 @@ count_iterate_sd <- 0.3        # the same for counts, where steps are not those 
 residual_tail <- 0.85          # fraction of the iterates of a phase whose mean is taken
 residual_signal <- 2^-6        # smallest standard deviation of the predictors, over that of the response
 residual_signals <- 8L         # number of such values, each twice the one before
+residual_usual <- 0.7          # larger ones are less likely (inst/experiments/response-rule.R)
 # standard deviations of the corrections of the recalibration, where there are any, over the scale of residuals and over
 # the slopes (inst/experiments/recalibration-rule.R)
 residual_corrections <- c(level = 0.3, slope = 0.1)
@@ -151,7 +152,7 @@ residual_options <- function(job, rho) {
        clip = clip_over_scale(job, relative_noise(job, shares$gradients * job$rho)),
        first = residual_first, reach = residual_reach, least = residual_least,
        iterate_sd = if (is_count(job)) count_iterate_sd else residual_iterate_sd, tail = residual_tail,
-       signal = residual_signal, signals = residual_signals,
+       signal = residual_signal, signals = residual_signals, usual = residual_usual,
        level_correction = residual_corrections[["level"]], slope_correction = residual_corrections[["slope"]],
        first_doubt = residual_doubt[["first"]], phase_doubt = residual_doubt[["phase"]])
 }

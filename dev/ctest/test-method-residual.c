@@ -26,6 +26,7 @@ void test_method_residual(void) {
   keeps_its_level();
   finds_the_scale();
   posterior_of_known_level();
+  posterior_of_usual_signals();
   posterior_as_without_a_level();
   refused();
 }
@@ -272,19 +273,28 @@ static void finds_the_scale(void) {
 /* Without slopes, the posterior of a normal mean; the first coordinate has the variance given, whatever t is. */
 static void posterior_of_known_level(void) {
   double product[4] = {3, 0, 0, 5}, weighted[2] = {6, 0}, variance[2] = {0.25, 1}, scratch[4], a[2], first;
-  const struct posterior_known p = {2, product, weighted, variance, scratch, 1e-9, 3, 0};
+  const struct posterior_known p = {2, product, weighted, variance, scratch, 1e-9, 3, INFINITY, 0};
   CHECK(posterior_known_mean(&p, a, &first) == BASE_OK);
   CHECK_NEAR(a[0], 6 / (3 + 4.0), 1e-12);
   CHECK_NEAR(first, 1 / (3 + 4.0), 1e-12);
   CHECK_NEAR(a[1], 0, 1e-12);
   weighted[1] = 500; /* a strong signal in the second */
-  const struct posterior_known strong = {2, product, weighted, variance, scratch, 1000, 1, 0};
+  const struct posterior_known strong = {2, product, weighted, variance, scratch, 1000, 1, INFINITY, 0};
   CHECK(posterior_known_mean(&strong, a, &first) == BASE_OK);
   CHECK_NEAR(a[0], 6 / 7.0, 1e-12);
   CHECK_NEAR(a[1], 100, 1e-3);
-  const struct posterior_known origin = {2, product, weighted, variance, scratch, 1000, 1, 1};
+  const struct posterior_known origin = {2, product, weighted, variance, scratch, 1000, 1, INFINITY, 1};
   CHECK(posterior_known_mean(&origin, a, &first) == BASE_OK);
   CHECK_NEAR(a[0], 2, 1e-3); /* no coordinate has a variance of its own */
+}
+
+/* t is zero or 2, which is unlikely. */
+static void posterior_of_usual_signals(void) {
+  double product[4] = {3, 0, 0, 5}, weighted[2] = {6, 2}, variance[2] = {0.25, 1}, scratch[4], a[2], first;
+  const struct posterior_known p = {2, product, weighted, variance, scratch, 2, 1, 1, 0};
+  CHECK(posterior_known_mean(&p, a, &first) == BASE_OK);
+  const double large = exp(2 * 2 * 4 / (1 + 4 * 5.0) / 2) / sqrt(1 + 4 * 5.0) / (1 + pow(2, 4));
+  CHECK_NEAR(a[1], large / (1 + large) * 4 * 2 / (1 + 4 * 5.0), 1e-12);
 }
 
 /* One t, independent noise, and a signal that excludes t = 0: as posterior_mean(). */
@@ -303,7 +313,7 @@ static void posterior_as_without_a_level(void) {
     weighted[j] = la_dot(DIM, h + j * DIM, v) / (s * s);
   }
   variance[0] *= t * t;
-  const struct posterior_known known = {DIM, product, weighted, variance, scratch, t, 1, 0};
+  const struct posterior_known known = {DIM, product, weighted, variance, scratch, t, 1, INFINITY, 0};
   CHECK(posterior_known_mean(&known, a[1], &first) == BASE_OK);
   for (size_t j = 0; j < DIM; j++) CHECK_NEAR(a[1][j], a[0][j], 1e-10);
 }

@@ -1,5 +1,5 @@
-# How much of the budget should look for the range of a numeric response, and how much should a scale of residuals say of
-# the next one? Constants of R/job-start.R and R/method-residual.R compared with others on SYNTHETIC problems with few
+# How much of the budget should look for the range of a numeric response, how much should a scale of residuals say of the
+# next one, and how likely are large signals? Constants of R/job-start.R and R/method-residual.R compared with others on SYNTHETIC problems with few
 # records or much noise: normal columns of which every second one is correlated with the others, and a response of
 # variance one whose bounds are 1, 10 or 100 times (-4, 4), or not declared ("none").
 #   Rscript response-rule.R RESULTS.csv [SEEDS]
@@ -17,7 +17,7 @@ look <- function(share, precise, again, surely) {
        response_surely_precise = surely)
 }
 settings <- list(
-  current = list(),
+  current = list(), "all signals" = list(residual_usual = Inf), "usual 0.35" = list(residual_usual = 0.35),
   "no doubt is too large" = doubt(1e6, 1e6), "doubt 1.5, 0.3" = doubt(1.5, 0.3), "doubt 1.5, 1.5" = doubt(1.5, 1.5),
   "doubt 0.7, 0.7" = doubt(0.7, 0.7), "doubt 3, 0.7" = doubt(3, 0.7),
   "look .03, again .4" = look(0.03, 30, 0.4, 45), "look .15, again .4" = look(0.15, 30, 0.4, 45),
@@ -26,7 +26,7 @@ settings <- list(
 )
 problems <- merge(data.frame(n = c(500, 500, 1000, 1000, 1000, 2000), d = c(5, 5, 5, 5, 10, 20),
                              eps = c(0.5, 1, 0.15, 0.3, 0.3, 0.3)),
-                  expand.grid(most = c(0.1, 0.7), wide = c("1", "10", "100", "none"),
+                  expand.grid(most = c(0, 0.1, 0.7), wide = c("1", "10", "100", "none"),
                               stringsAsFactors = FALSE), by = NULL)
 
 problem <- function(n, d, most, seed) {

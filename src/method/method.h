@@ -265,6 +265,7 @@ struct residual_options {
   double signal;              /* smallest standard deviation of the predictors that the solution is shrunk for, over the
                                * spread of the response */
   int signals;                /* number of such values, each twice the one before; zero is another one */
+  double usual;               /* over the spread; larger ones are less likely (posterior.c) */
   double level_correction;    /* standard deviation of the recalibration's correction of the level, over the scale, */
   double slope_correction;    /* and of that of the slopes, over them, where residuals are not symmetric */
   double first_doubt;         /* standard deviation, in octaves, of the scale of residuals before the first counts, */

@@ -13,9 +13,9 @@
  *
  * The result is the mean of these means, with the probabilities times the likelihoods as weights.
  *
- * Where the noise has the covariance N, all t have equal probabilities. With Q = H N^-1 H, x = H N^-1 v, and
- * D = diag(prior variances)^1/2 of one t, the mean is D A^-1 D x with A = I + D Q D, and the logarithm of the
- * likelihood, less that of a = 0, is (x'D A^-1 D x - log det A) / 2.
+ * Where the noise has the covariance N, with Q = H N^-1 H, x = H N^-1 v, and D = diag(prior variances)^1/2 of one t, the
+ * mean is D A^-1 D x with A = I + D Q D, and the logarithm of the likelihood, less that of a = 0, is (x'D A^-1 D x -
+ * log det A) / 2.
  */
 #include "method/private.h"
 
@@ -73,6 +73,9 @@ static double product(size_t dim, const double *h, size_t i, size_t j) {
 }
 
 static double square(double x) { return x * x; }
+
+/* Of the prior probability of t, less that of a small t, with the other sign. */
+static double log_unlikely(double t2, double usual) { return log1p(square(t2 / square(usual))); }
 
 int posterior_mean(const struct posterior *p, const double *v, double *a) {
   size_t dim = p->dim;
@@ -132,8 +135,9 @@ int posterior_known_mean(const struct posterior_known *p, double *a, double *fir
   memset(a, 0, p->dim * sizeof(double));
   *first = 0;
   for (int i = -1; status == BASE_OK && i < p->levels; i++) {
-    double *root = one + p->dim, level = 0;
-    status = known_level(p, i < 0 ? 0 : ldexp(p->least, i), root, one, &level);
+    double *root = one + p->dim, level = 0, t = i < 0 ? 0 : ldexp(p->least, i);
+    status = known_level(p, t, root, one, &level);
+    level -= log_unlikely(t * t, p->usual);
     double fade = level > most ? exp(most - level) : 1,
            weight = level > most ? 1 : exp(level - most);
     most = fmax(most, level);
@@ -176,5 +180,5 @@ static void shrink(const struct posterior *p, const double *e, double *q, double
 static double log_weight(const struct posterior *p, const double *e, const double *q, double t2) {
   double sum = 0, s2 = p->sd * p->sd;
   for (size_t k = 0; k < p->dim; k++) sum += t2 * q[k] / s2 * (q[k] / (s2 + t2 * e[k])) - log1p(t2 * e[k] / s2);
-  return sum / 2 - log1p(square(t2 / square(p->usual)));
+  return sum / 2 - log_unlikely(t2, p->usual);
 }

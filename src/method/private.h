@@ -76,6 +76,7 @@ struct posterior_known {
   double *scratch;        /* dim x dim */
   double least;           /* smallest t but zero */
   int levels;             /* number of values of t without zero */
+  double usual;           /* as in struct posterior */
   int through_zero;       /* has the first coordinate no variance of its own, but p, too? */
 };
 /* first: the posterior variance of the first coordinate, averaged over t. */

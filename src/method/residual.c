@@ -332,6 +332,7 @@ static int solve(struct run *r) {
                                     .scratch = r->scratch,
                                     .least = r->o->signal * r->spread,
                                     .levels = r->o->signals,
+                                    .usual = r->o->usual * r->spread,
                                     .through_zero = !r->skip};
   int status = posterior_known_mean(&p, r->mean, &r->first_variance);
   if (status != BASE_OK) return status;
@@ -377,7 +378,8 @@ static const struct field residual_fields[] = {
     FIELD(residual_options, NUMBER, first),        FIELD(residual_options, NUMBER, reach),
     FIELD(residual_options, NUMBER, least),        FIELD(residual_options, NUMBER, iterate_sd),
     FIELD(residual_options, NUMBER, tail),         FIELD(residual_options, NUMBER, signal),
-    FIELD(residual_options, COUNT, signals),       FIELD(residual_options, NUMBER, level_correction),
+    FIELD(residual_options, COUNT, signals),       FIELD(residual_options, NUMBER, usual),
+    FIELD(residual_options, NUMBER, level_correction),
     FIELD(residual_options, NUMBER, slope_correction), FIELD(residual_options, NUMBER, first_doubt),
     FIELD(residual_options, NUMBER, phase_doubt),  {NULL, FIELD_FLAG, 0, NULL},
 };
