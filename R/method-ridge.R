@@ -43,7 +43,7 @@
 #'    adds to the diagonal of M is removed as far as columns are shorter, like polynomials of ordered factors. The
 #'    solution is the start plus the posterior mean of a. Its prior distribution is normal, with variances proportional
 #'    to 1 / \eqn{\kappa_j}{kappa_j} and such that the predictors have the standard deviation t. t = 0.05, 0.1, ...,
-#'    12.8 have prior probabilities proportional to 1 / (1 + (t / 1.4)^4), and the releases decide between them:
+#'    12.8 have prior probabilities proportional to 1 / (1 + (t / 2)^4), and the releases decide between them:
 #'    coefficients that do not exceed the noise level are shrunk to zero, others hardly. If large t were as likely as
 #'    others, noise would more often be taken for large coefficients where n mu is small. This uses releases only and
 #'    costs no budget.
@@ -194,7 +194,7 @@ ridge_size <- 24        # norm of the solution that the ridge is made for, with 
 ridge_intercept <- 0.25 # ridge of the intercept over that of a column with the scale of most: its coordinate is short
 ridge_signal <- 0.05    # smallest standard deviation of the predictors that the solution is shrunk for
 ridge_signals <- 9L     # number of such values, each twice the one before
-ridge_usual <- 1.4      # larger ones are less likely, so that much noise is not taken for strong effects
+ridge_usual <- 2        # larger ones are less likely, so that much noise is not taken for strong effects
 ridge_reach <- 2        # number of time constants of the slowest direction
 ridge_iterate_variance <- 0.02 # variance of the predictors caused by the noise of the iterates, over sqrt(d)
 ridge_floor <- 0.4      # least term added to the matrix, over the norm of its noise

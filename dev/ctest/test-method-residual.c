@@ -11,6 +11,7 @@ static void iterates_vary_little(void);
 static void keeps_its_level(void);
 static void finds_the_scale(void);
 static void posterior_of_known_level(void);
+static void posterior_of_usual_signals(void);
 static void posterior_as_without_a_level(void);
 static void refused(void);
 

@@ -27,8 +27,7 @@
 # with 1 seed of small problems, and growths, curvatures and floors of "first gradient".
 #
 # The largest loss above the constant, on 12 seeds of the problems with few records at eps = .05, .1 (nats): all equal
-# .118, as it is (1.4) .092, usual 2 .084, usual 1 .104 with labels that are balanced; means differ little. On small
-# problems the excess is 1.1 percent larger at eps = .5 with the strongest signal and 1 percent smaller at eps = 3.
+# .118, as it is (2) .084, usual 1.4 .092, usual 1 .104 with labels that are balanced; means differ little.
 #
 # Two parts of a run by residuals (src/method/residual.c) were tried in src/method/ridge.c, on small problems (4 seeds;
 # 1000 x 6, 1000 x 21, 2500 x 23, 5000 x 6, 5000 x 31, and the wide ones but 8000 x 61; the first two rows 2 seeds of
@@ -105,7 +104,7 @@ growths <- list("growth 1/4" = list(geometry_growth = 1 / 4), "growth 1/2" = lis
 curvatures <- c(constants[1], list("factor 1" = list(ridge_curvature_factor = 1),
                                    "factor .3" = list(ridge_curvature_factor = 0.3)))
 if ("--usual" %in% arguments) {
-  settings <- curvatures <- c(constants[1], lapply(c("usual 1" = 1, "usual 2" = 2, "all equal" = Inf),
+  settings <- curvatures <- c(constants[1], lapply(c("usual 1" = 1, "usual 1.4" = 1.4, "all equal" = Inf),
                                                    function(size) list(ridge_usual = size)))
   growths <- list()
 }
