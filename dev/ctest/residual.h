@@ -29,7 +29,10 @@ static inline struct residual_options run_options_residual(void) {
                                    .iterate_sd = 0.7,
                                    .tail = 0.85,
                                    .signal = 1 / 64.0,
-                                   .signals = 8};
+                                   .signals = 8,
+                                   .usual = 0.7,
+                                   .first_doubt = 1.5,
+                                   .phase_doubt = 0.7};
 }
 
 static inline double *normal_rows(size_t n) {

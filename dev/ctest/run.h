@@ -88,7 +88,7 @@ static inline struct ridge_options run_options_ridge(void) {
                             .intercept = 1,
                             .signal = 0.05,
                             .signals = 7,
-                            .usual = 1.4,
+                            .usual = 2,
                             .start_curvature = 0.25,
                             .reach = 2,
                             .iterate_variance = 0.06,
