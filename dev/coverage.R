@@ -34,9 +34,17 @@ read_gcov <- function(path) {
              value = ifelse(grepl("[#=]", count), 0, 1))
 }
 
-# A worker that is ended while it writes its counts leaves a part of a file.
-whole <- function(file) !inherits(try(readRDS(file), silent = TRUE), "try-error")
-of_r <- covr:::merge_coverage(Filter(whole, list.files(file.path(work, "lib"), "^covr_trace_", full.names = TRUE)))
+# All processes count the same places, so only the counts are added. A worker that is ended while it writes its counts
+# leaves a part of a file.
+places <- list()
+counts <- 0
+for (file in list.files(file.path(work, "lib"), "^covr_trace_", full.names = TRUE)) {
+  trace <- tryCatch(as.list(readRDS(file)), error = function(e) list())
+  if (length(trace) == 0) next
+  if (length(places) == 0) places <- trace
+  counts <- counts + vapply(trace[names(places)], `[[`, 0, "value")
+}
+of_r <- Map(function(place, count) replace(place, "value", count), places, counts)
 lines <- covr::tally_coverage(structure(of_r, class = "coverage"), by = "line")
 lines <- data.frame(file = sub("^.*/R/", "R/", lines$filename), line = lines$line, value = lines$value)
 of_c <- do.call(rbind, lapply(file.path(work, c("c.gcov", "r.gcov")), read_gcov))
@@ -47,23 +55,34 @@ lines$language <- ifelse(startsWith(lines$file, "R/"), "R", "C")
 lines$part <- ifelse(lines$language == "R", sub("^R/([a-z]+)-.*", "\\1", lines$file),
                      ifelse(grepl("^src/[^/]+$", lines$file), "glue", basename(dirname(lines$file))))
 
-missed <- lines[lines$value == 0, ]
-
 # What a line is known by, however it moves: "file function: code". The function is that of the last line before it that
 # begins with a name.
 known_by <- function(file, line) {
-  text <- readLines(file)
-  begins <- grep("^[A-Za-z_].*[(]", text[seq_len(line)])
-  head <- if (length(begins) > 0) text[max(begins)] else ""
+  text <- readLines(file.path(work, "source", "dpsosp", file))
+  begins <- grep("^[A-Za-z_].*[(]", text)
+  head <- c("", text[begins])[findInterval(line, begins) + 1]
   name <- sub("^([A-Za-z0-9_.]+) (<-|=) .*|^[^(]*?([A-Za-z0-9_.]+)[(].*", "\\1\\3", head, perl = TRUE)
   paste0(file, " ", name, ": ", trimws(text[line]))
 }
-missed$code <- mapply(known_by, missed$file, missed$line)
+lines <- lines[order(lines$file, lines$line), ]
+lines$code <- unsplit(Map(known_by, unique(lines$file), split(lines$line, lines$file)), lines$file)
+
+# Declarations, (void) and heads of loops, for which the compiler (-O1) may leave no code. Control passes them on the way
+# to the next line that is counted.
+plain <- paste0(": ([(]void[)]|for [(]|do [{]|((static|const) )*(struct [a-z_]+|enum [a-z_]+|double|float|int|size_t|",
+                "uint32_t|simd_vector|unsigned char) .*;( /[*].*)?$)")
+passed <- lines$language == "C" & lines$value == 0 & grepl(plain, lines$code)
+for (i in rev(which(passed))) {
+  passed[i] <- i < nrow(lines) && lines$file[i] == lines$file[i + 1] && (lines$value[i + 1] > 0 || passed[i + 1])
+}
+
+missed <- lines[lines$value == 0, ]
 # The first row of coverage-why.csv whose expression the line matches has its reason.
 why <- utils::read.csv("dev/coverage-why.csv")
 matches <- vapply(why$lines, grepl, logical(nrow(missed)), missed$code, perl = TRUE)
 dim(matches) <- c(nrow(missed), nrow(why))
 missed$reason <- why$reason[apply(matches, 1, function(row) which(row)[1])]
+missed$reason[passed[lines$value == 0]] <- "on the way to a line that is reached; the compiler left no code to count"
 unknown <- is.na(missed$reason)
 writeLines(paste0(ifelse(unknown, "?", " "), " ", missed$file, ":", missed$line, ":", sub("^[^ ]+", "", missed$code)),
            file.path(work, "lines.txt"))
@@ -80,7 +99,7 @@ places_of <- function(rows) {
   files <- split(rows$line, rows$file)
   paste(names(files), vapply(files, ranges_of, ""), collapse = "; ")
 }
-explained <- vapply(unique(why$reason[why$reason %in% missed$reason]), function(reason) {
+explained <- vapply(unique(missed$reason[!unknown]), function(reason) {
   rows <- missed[missed$reason %in% reason, ]
   text <- paste0("* ", reason, " (", nrow(rows), "): ", places_of(rows), ".")
   paste(strwrap(text, 120, exdent = 2), collapse = "\n")
