@@ -3,7 +3,8 @@
 # with gcov's counters; a line of C counts if either reaches it. An hour.
 #   dev/coverage.sh [pattern of R test files]
 # Writes dev/coverage.md, and the lines that are not reached into build/coverage/lines.txt; with a pattern only these.
-# Ends with "N passed, N failed", one for each language: at least 95 % of its lines must be reached.
+# Ends with "N passed, N failed", one for each language: at least 95 % of its lines must be reached; and one for the rest:
+# each line has a reason in dev/coverage-why.csv.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . dev/env.sh
