@@ -75,3 +75,51 @@ test_that("sources that cannot be read", {
   withr::defer(DBI::dbDisconnect(connection))
   expect_error(dp_source(connection, 1), "must be the name of a table or an SQL query", class = "dpsosp_error_argument")
 })
+
+test_that("bases and smooths that have no public columns", {
+  refused_formula("there is no column", y ~ poly(degree = 2))
+  refused_formula("`intercept` must be TRUE or FALSE",
+                  y ~ bs(a, knots = 20, Boundary.knots = c(10, 30), intercept = "x"))
+  refused_formula("each factor once", y ~ a + f, contrasts = list("contr.sum"))
+  refused_formula("there is no `by`", y ~ s(a, by = f))
+  refused_formula("there is no `bs`", y ~ s(a, bs = "cr"))
+  refused_formula("`k` and `knots` must be constants", y ~ s(a, k = n))
+  refused_formula("two or more different numbers", y ~ s(a, knots = 5))
+  refused_formula("ti() needs two columns", y ~ s(a) + ti(a))
+  refused_formula("The method \"newton\" takes no smooth terms", y ~ s(a), method = "newton")
+  refused_formula("`start` does not go with smooth terms", y ~ s(a), method = "newton-ridge", start = c(1, 2))
+  refused_formula("A network takes no smooth terms", y ~ s(a), model = model_mlp(2), bounds = frame_bounds)
+})
+
+test_that("methods that a problem does not have", {
+  bounded <- function(reason, formula = y ~ a, data = d, ...) {
+    refused_formula(reason, formula, data, bounds = frame_bounds, ...)
+  }
+  refused_matrix("needs a convex loss: the sigmoid loss has negative curvature", method = "newton-ridge",
+                 loss = "sigmoid")
+  refused_matrix("is for problems that are not convex", method = "warm-ridge")
+  refused_matrix("needs a loss with a Lipschitz second derivative", method = "opt", loss = "huber_svm")
+  refused_matrix("goes with convex penalties only", method = "gd", loss = "huber_svm",
+                 penalty = penalty_nonconvex(0.1))
+  refused_matrix("asks for Hessians", method = "spider", loss = "huber_svm", control = control_spider("published"))
+  several <- function(reason, ...) bounded(reason, f ~ a, loss = "multinomial", ...)
+  several("is for losses of one predictor", method = "opt")
+  several("There are no intervals for the multinomial loss", inference = "model")
+  several("goes with `penalty_ridge()` or no penalty", penalty = penalty_nonconvex(0.1))
+  several("needs `control_newton(curvature = \"moment\")`", method = "newton", control = control_newton("lazy"))
+  several("has no `geometry`", method = "gd", geometry = "private")
+  person <- transform(d, person = seq_len(60))
+  of_persons <- function(reason, method) bounded(reason, data = person, id = "person", method = method)
+  of_persons("draws batches of records", "sgd")
+  of_persons("reads each record once", "spider")
+  of_persons("rests on the rank of a record's second derivative", "objpert")
+  bounded("does not take a network", model = model_mlp(2), method = "opt")
+  bounded("`penalty` does not go with `model`", model = model_mlp(2), penalty = penalty_ridge(1))
+  bounded("which pays for no intervals", method = "objpert", inference = "model")
+  bounded("`curvature` \"moment\" is for `loss_multinomial()`", method = "newton",
+          control = control_newton("moment"))
+})
+
+test_that("an infinite eps leaves no delta", {
+  expect_equal(dp_convert(mu = 1, eps = Inf, to = "delta"), 0)
+})
