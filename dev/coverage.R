@@ -81,8 +81,8 @@ known_by <- function(file, line) {
 lines <- lines[order(lines$file, lines$line), ]
 lines$code <- unsplit(Map(known_by, unique(lines$file), split(lines$line, lines$file)), lines$file)
 
-# Declarations, (void) and heads of loops, for which the compiler (-O1) may leave no code. Control passes them on the way
-# to the next line that is counted.
+# Declarations, (void) and heads of loops, for which the compiler (-O1) may leave no code. Control passes them on the
+# way to the next line that is counted.
 plain <- paste0(": ([(]void[)]|for [(]|do [{]|((static|const) )*(struct [a-z_]+|enum [a-z_]+|double|float|int|size_t|",
                 "uint32_t|simd_vector|unsigned char) .*;( /[*].*)?$)")
 passed <- lines$language == "C" & lines$value == 0 & grepl(plain, lines$code)

@@ -3,8 +3,8 @@
 # with gcov's counters; a line of C counts if either reaches it. An hour.
 #   dev/coverage.sh [pattern of R test files]
 # Writes dev/coverage.md, and the lines that are not reached into build/coverage/lines.txt; with a pattern only these.
-# Ends with "N passed, N failed", one for each language: at least 95 % of its lines must be reached; and one for the rest:
-# each line has a reason in dev/coverage-why.csv.
+# Ends with "N passed, N failed", one for each language: at least 95 % of its lines must be reached. A third is for the
+# other lines: each must have a reason in dev/coverage-why.csv.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . dev/env.sh
@@ -22,8 +22,8 @@ make --no-print-directory -C dev/ctest coverage BUILD="$work/ctest" > "$work/cte
   { tail -20 "$work/ctest.log"; exit 1; }
 counts_of dev/ctest "$work/ctest" > "$work/c.gcov"
 
-# A process for each test file, as many as there are processors: counts are written when it ends, so one that fails keeps
-# those of the others.
+# A process for each test file, as many as there are processors: counts are written when it ends, so one that fails
+# keeps those of the others.
 tests_of() {
   R_LIBS="$work/lib" R_COVR=true Rscript dev/rtests.R "$work/lib" "^$1\$" > "$work/rtests-$1.log" 2>&1 ||
     echo "tests of $1: $(tail -1 "$work/rtests-$1.log")"
