@@ -5,10 +5,12 @@ static void fail_each(int (*ask)(struct fixture *f, struct coordinates **c));
 static int create_all(struct fixture *f);
 static int ask_all(struct fixture *f, struct coordinates **c);
 static int ask_moved(struct fixture *f, struct coordinates **c);
+static int ask_fresh(struct fixture *f, struct coordinates **c);
 
 void test_barrier_memory(void) {
   fail_each(ask_all);
   fail_each(ask_moved);
+  fail_each(ask_fresh);
 }
 
 static void fail_each(int (*ask)(struct fixture *f, struct coordinates **c)) {
@@ -88,5 +90,32 @@ static int ask_moved(struct fixture *f, struct coordinates **c) {
   if (status != BASE_OK) CHECK(ledger_length(f->ledger) < 4 || fixture_all_zero(3, answer));
   CHECK(ledger_spent(f->ledger) == (double)ledger_length(f->ledger));
   if (status == BASE_OK) CHECK(ledger_length(f->ledger) == 4);
+  return status;
+}
+
+/* Fresh records: a leaf that fails has no answer, and ends its epoch. The first Hessian is released, the second not. */
+static int ask_fresh(struct fixture *f, struct coordinates **c) {
+  (void)c;
+  const double w[3] = {0, 1, -1}, v[3] = {1, 0, 0};
+  double g[3], h[9], sd;
+  struct epoch_sd both;
+  struct epoch how = {.records = 1, .leaves = 2, .curvature_share = 0.4};
+  int status = fresh_open(f->oracle, 1);
+  CHECK((status == BASE_OK) == (fresh_left(f->oracle) == 4));
+  for (int kept = 0; kept <= 1 && status == BASE_OK; kept++) {
+    how.products = kept ? 1 : 0;
+    status = epoch_open(f->oracle, &how, w, g, kept ? NULL : h, &both);
+    if (status == BASE_OK) {
+      status = epoch_leaf(f->oracle, w, 1, g, &sd);
+    } else if (!kept) {
+      CHECK(fixture_all_zero(9, h));
+    }
+    if (status == BASE_OK && kept) status = epoch_product(f->oracle, v, h, &sd);
+    if (status == BASE_OK) continue;
+    CHECK(fixture_all_zero(3, g));
+    CHECK(epoch_leaf(f->oracle, w, 1, g, &sd) == BASE_ERR_ARGUMENT);
+  }
+  CHECK(ledger_spent(f->ledger) == (double)ledger_length(f->ledger));
+  if (status == BASE_OK) CHECK(ledger_length(f->ledger) == 1 && fresh_left(f->oracle) == 0);
   return status;
 }

@@ -62,6 +62,7 @@ void test_la_trust_region(void) {
     hard_cases(d);
     for (double along = 1e-3; along > 1e-16; along *= 1e-4) nearly_hard(d, along);
   }
+  constructed(LA_DENSE_LIMIT + 1, saddle, 0.8, 1, 0.7); /* in the quick form, too */
   special();
   for (int kind = 0; kind < ctest_size(40, 5); kind++) {
     brute_force(2, kind);

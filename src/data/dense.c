@@ -7,6 +7,7 @@ static void block(struct data_block *b, int copy, double *buffer);
 static void copy_columns(struct data_block *b, double *buffer);
 static void add_squares(size_t n, const double *x, double *restrict sum);
 static void add_quadratic(size_t n, const double *x, double weight, double linear, double *restrict sum);
+static void outside_add(const struct data_block *b, const double *low, const double *high, double *count);
 static void add_outside(size_t n, const double *x, double low, double high, double *restrict count);
 
 static const struct rows_kind dense = {
@@ -19,7 +20,7 @@ static const struct rows_kind dense = {
     .multiply_t_add = dense_multiply_t_add,
     .crossprod_add = dense_crossprod_add,
     .squares_add = dense_squares_add,
-    .outside_add = dense_outside_add,
+    .outside_add = outside_add,
     .moments_add = dense_moments_add,
     .fetch_behind = dense_fetch_behind,
     .additions = columns_additions,
@@ -155,7 +156,7 @@ void dense_squares_add(const struct data_block *b, const double *weight, const d
   codes_squares_add(b, weight, linear, sum);
 }
 
-void dense_outside_add(const struct data_block *b, const double *low, const double *high, double *count) {
+static void outside_add(const struct data_block *b, const double *low, const double *high, double *count) {
   const struct columns *columns = b->data->own;
   for (size_t j = 0; j < columns->dense; j++) add_outside(b->rows, b->x + j * b->ld, low[j], high[j], count);
   codes_outside_add(b, high, count);

@@ -238,7 +238,6 @@ void dense_multiply_t_add(const struct data_block *b, size_t k, const double *v,
 void dense_crossprod_add(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
                          size_t ldc);
 void dense_squares_add(const struct data_block *b, const double *weight, const double *linear, double *sum);
-void dense_outside_add(const struct data_block *b, const double *low, const double *high, double *count);
 void dense_moments_add(const struct data_block *b, const double *weight, const double *most, double *g);
 void dense_fetch_behind(const struct data_block *b, size_t part, size_t parts);
 

@@ -82,10 +82,6 @@ static void squares_add(const struct data_block *b, const double *weight, const 
 static void outside_add(const struct data_block *b, const double *low, const double *high, double *count) {
   const struct columns *columns = b->data->own;
   const float *x = columns->x;
-  if (b->x) {
-    dense_outside_add(b, low, high, count);
-    return;
-  }
   for (size_t j = 0; j < columns->dense; j++) {
     add_outside(b->rows, x + b->start + j * b->data->n, low[j], high[j], count);
   }

@@ -24,6 +24,15 @@ test_that("a small ball holds the solution", {
   expect_gt(sqrt(sum((coef(study(control = control_cubic(diameter = Inf))) * 2)^2)), 1)
 })
 
+test_that("with a target the direct solver ends at the first point that meets it, and the rest is not spent", {
+  fit <- study(control = control_cubic(iterations = 10), target = sosp(0.05, 0.5))
+  expect_equal(fit$status, "sosp")
+  expect_lte(fit$certificate$gradient[["upper"]], 0.05)
+  steps <- sum(fit$privacy$ledger$what == "hessian")
+  expect_lt(steps, 10)
+  expect_equal(fit$privacy$ledger$what, c(rep(c("gradient", "hessian"), steps), "gradient", "usable records", "unused"))
+})
+
 test_that("inner steps solve the strongly convex problem, with the noise of each point", {
   control <- control_cubic("inner", iterations = 3, inner_steps = 200, diameter = 20)
   fit <- study(control = control, penalty = penalty_ridge(0.05), intercept = FALSE)

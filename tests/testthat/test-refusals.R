@@ -1,0 +1,125 @@
+# What is refused with a reason, before anything is charged, where no other file of tests asks for it.
+d <- problem_frame(60)
+p <- problem_matrix(60)
+
+expect_refused <- function(code, reason) {
+  budget <- dp_budget(eps = 1, delta = 1e-6)
+  expect_error(suppressMessages(code(budget)), reason, fixed = TRUE, class = "dpsosp_error_argument")
+  expect_equal(nrow(dp_ledger(budget)), 0)
+}
+refused_formula <- function(reason, formula = y ~ a, data = d, ...) {
+  expect_refused(function(budget) dp_sosp(formula, data, budget = budget, progress = FALSE, ...), reason)
+}
+refused_matrix <- function(reason, ..., x = p$x, y = factor(p$y)) {
+  expect_refused(function(budget) dp_sosp(x, y, budget = budget, radius = 2, progress = FALSE, ...), reason)
+}
+
+test_that("formulas and arguments about records", {
+  refused_formula("`na.action` must be left out", na.action = na.omit)
+  refused_formula("`weights` must give one number per row", weights = f)
+  refused_formula("`subset` must give one logical value per row", subset = a)
+  refused_formula("must be of one column", y ~ a + offset(a, b))
+  refused_formula("`offset()` in `formula`", offset = 1)
+  refused_formula("is not one that terms() understands", y ~ a^b)
+  unknown <- transform(d, f = addNA(f))
+  unknown$f <- factor(unknown$f, levels = c("u", "v", NA), exclude = NULL)
+  refused_formula("NA is a declared level of `f`", y ~ f:b, unknown)
+})
+
+test_that("numbers that no guarantee or no machine holds", {
+  expect_error(dp_budget(eps = 1, delta = 0.2), "below 0.1", class = "dpsosp_error_argument")
+  refused_matrix("must lie within", offset = p$x[, 1], offset_range = c(-1e200, 1))
+  expect_error(saddle_problem(1000, 1), "at least 2", class = "dpsosp_error_argument")
+  public <- geometry_public(mean = c(a = 20), sd = c(a = 5))
+  expect_output(print(public), "of 1 column\n.*a +20 +5")
+  expect_error(print(public, digits = 23), "between 1 and 22", class = "dpsosp_error_argument")
+})
+
+test_that("settings that contradict each other", {
+  expect_error(control_spider("published", escape = "drift"), "leave out `escape`", class = "dpsosp_error_argument")
+  refused_matrix("Did you mean `penalty_ridge()`?", penalty = "rigde")
+  refused_matrix("and the method \"agd\" belong together", method = "agd",
+                 control = control_line_search("svt", attempts = 5))
+  refused_matrix("has no `geometry`: leave it out", method = "blsgd-ac", geometry = "private",
+                 control = control_line_search("svt", attempts = 5))
+})
+
+test_that("responses and networks", {
+  many <- factor(rep_len(1:60, 60), levels = 1:2000)
+  refused_matrix("the multinomial loss takes from 2 to", y = many, loss = "multinomial")
+  refused_formula("An offset() does not go with `model`", y ~ a + offset(b), model = model_mlp(2),
+                  bounds = frame_bounds)
+  images <- array(0, c(60, 4, 4))
+  expect_error(dp_sosp(images, eps = 1, delta = 1e-6, model = model_mlp(2), bounds = c(0, 1)), "`y` is missing",
+               class = "dpsosp_error_argument")
+  expect_error(dp_sosp(images, factor(p$y), eps = 1, delta = 1e-6, model = model_mlp(2), bounds = c(0, 1e200)),
+               "must lie within", class = "dpsosp_error_argument")
+})
+
+test_that("records that a fit cannot be evaluated on", {
+  fit <- quiet_fit(y ~ a, d, eps = 1, delta = 1e-6, bounds = frame_bounds["a"], noise = "reproducible")
+  budget <- dp_budget(eps = 1, delta = 1e-6)
+  evaluate <- function(...) dp_evaluate(fit, ..., budget = budget)
+  expect_error(evaluate(d[0, ]), "has no rows", class = "dpsosp_error_argument")
+  expect_error(evaluate(d, y = d$y), "`y` is for a fit to a matrix", class = "dpsosp_error_argument")
+  expect_equal(nrow(dp_ledger(budget)), 0)
+  alone <- quiet_fit(p$x, p$y, eps = 1, delta = 1e-6, radius = 2, noise = "reproducible")
+  expect_error(predict(alone, p$x, type = "terms"), "needs a fit with a formula", class = "dpsosp_error_argument")
+})
+
+test_that("sources that cannot be read", {
+  empty <- withr::local_tempdir()
+  expect_error(dp_source(empty), "has no files that end in", class = "dpsosp_error_argument")
+  skip_if_not_installed("RSQLite")
+  connection <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  withr::defer(DBI::dbDisconnect(connection))
+  expect_error(dp_source(connection, 1), "must be the name of a table or an SQL query", class = "dpsosp_error_argument")
+})
+
+test_that("bases and smooths that have no public columns", {
+  refused_formula("there is no column", y ~ poly(degree = 2))
+  refused_formula("`intercept` must be TRUE or FALSE",
+                  y ~ bs(a, knots = 20, Boundary.knots = c(10, 30), intercept = "x"))
+  refused_formula("each factor once", y ~ a + f, contrasts = list("contr.sum"))
+  refused_formula("there is no `by`", y ~ s(a, by = f))
+  refused_formula("there is no `bs`", y ~ s(a, bs = "cr"))
+  refused_formula("`k` and `knots` must be constants", y ~ s(a, k = n))
+  refused_formula("two or more different numbers", y ~ s(a, knots = 5))
+  refused_formula("ti() needs two columns", y ~ s(a) + ti(a))
+  refused_formula("The method \"newton\" takes no smooth terms", y ~ s(a), method = "newton")
+  refused_formula("`start` does not go with smooth terms", y ~ s(a), method = "newton-ridge", start = c(1, 2))
+  refused_formula("A network takes no smooth terms", y ~ s(a), model = model_mlp(2), bounds = frame_bounds)
+})
+
+test_that("methods that a problem does not have", {
+  bounded <- function(reason, formula = y ~ a, data = d, ...) {
+    refused_formula(reason, formula, data, bounds = frame_bounds, ...)
+  }
+  refused_matrix("needs a convex loss: the sigmoid loss has negative curvature", method = "newton-ridge",
+                 loss = "sigmoid")
+  refused_matrix("is for problems that are not convex", method = "warm-ridge")
+  refused_matrix("needs a loss with a Lipschitz second derivative", method = "opt", loss = "huber_svm")
+  refused_matrix("goes with convex penalties only", method = "gd", loss = "huber_svm",
+                 penalty = penalty_nonconvex(0.1))
+  refused_matrix("asks for Hessians", method = "spider", loss = "huber_svm", control = control_spider("published"))
+  several <- function(reason, ...) bounded(reason, f ~ a, loss = "multinomial", ...)
+  several("is for losses of one predictor", method = "opt")
+  several("There are no intervals for the multinomial loss", inference = "model")
+  several("goes with `penalty_ridge()` or no penalty", penalty = penalty_nonconvex(0.1))
+  several("needs `control_newton(curvature = \"moment\")`", method = "newton", control = control_newton("lazy"))
+  several("has no `geometry`", method = "gd", geometry = "private")
+  person <- transform(d, person = seq_len(60))
+  of_persons <- function(reason, method) bounded(reason, data = person, id = "person", method = method)
+  of_persons("draws batches of records", "sgd")
+  of_persons("reads each record once", "spider")
+  of_persons("rests on the rank of a record's second derivative", "objpert")
+  bounded("does not take a network", model = model_mlp(2), method = "opt")
+  bounded("`penalty` does not go with `model`", model = model_mlp(2), penalty = penalty_ridge(1))
+  bounded("which pays for no intervals", method = "objpert", inference = "model")
+  bounded("`curvature` \"moment\" is for `loss_multinomial()`", method = "newton",
+          control = control_newton("moment"))
+})
+
+test_that("an infinite eps leaves no delta", {
+  expect_equal(dp_convert(mu = 1, eps = Inf, to = "delta"), 0)
+})
