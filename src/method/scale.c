@@ -1,8 +1,8 @@
 /*
  * The scale of residuals from noisy counts on a grid (query_residual_counts): the counts are fitted by those of a t
  * distribution with 5 degrees of freedom, by least squares, on a grid of scales. The result has the posterior mean of
- * the logarithm of the scale, whose prior is normal about the scale that is expected, or flat. Single noisy counts would
- * give quantiles with a larger error.
+ * the logarithm of the scale, whose prior is normal about the scale that is expected, or flat. Single noisy counts
+ * would give quantiles with a larger error.
  *
  * A residual counts at the two ends around it, by linear interpolation, so that the fraction at an end j and beyond is
  * one minus the mean of the distribution function F of |r| between the ends j - 1 and j.
