@@ -14,8 +14,8 @@
  * The result is the mean of these means, with the probabilities times the likelihoods as weights.
  *
  * Where the noise has the covariance N, with Q = H N^-1 H, x = H N^-1 v, and D = diag(prior variances)^1/2 of one t,
- * the mean is D A^-1 D x with A = I + D Q D, and the logarithm of the likelihood, less that of a = 0, is (x'D A^-1 D x -
- * log det A) / 2.
+ * the mean is D A^-1 D x with A = I + D Q D, and the logarithm of the likelihood, less that of a = 0, is (x'D A^-1 D x
+ * - log det A) / 2.
  */
 #include "method/private.h"
 
