@@ -1,7 +1,7 @@
 # How much of the budget should look for the range of a numeric response, how much should a scale of residuals say of
-# the next one, and how likely are large signals? Constants of R/job-start.R and R/method-residual.R compared with others
-# on SYNTHETIC problems with few records or much noise: normal columns of which every second one is correlated with the
-# others, and a response of variance one whose bounds are 1, 10 or 100 times (-4, 4), or not declared ("none").
+# the next one, and how likely are large signals? Constants of R/job-start.R and R/method-residual.R compared with
+# others on SYNTHETIC problems with few records or much noise: normal columns of which every second one is correlated
+# with the others, and a response of variance one whose bounds are 1, 10 or 100 times (-4, 4), or not declared ("none").
 #   Rscript response-rule.R RESULTS.csv [SEEDS]
 # gain: the part of the response's variance that predictions explain, less what they add to it, the mean of SEEDS (8)
 # seeds; most: what the truth explains; least: over the seeds. Noise is reproducible: no result is for release.
