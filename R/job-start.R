@@ -25,6 +25,7 @@ response_alone <- 0.3     # and the largest where only the level is found; in be
 response_precise <- 30    # this n mu of their own
 response_again <- 0.6     # largest fraction, with what looked first, that looks again where none were found,
 response_surely_precise <- 45 # with this n mu of its own
+response_unseen <- 30     # n mu from which on noisy counts may show where in declared bounds the response is
 response_unsure <- 400    # n mu below which the level is that of a response in narrower bounds than the declared ones
 response_surely <- 2.5    # standard deviations by which the fraction of used records must be below one
 response_least <- 1e-6    # and its least value, which small weights may come near
@@ -52,7 +53,7 @@ find_level <- function(job) {
   found <- is.null(job$loss$response)
   if (found) job <- find_bounds(job)
   reach <- level_reach(job)
-  within <- if (!found && is_unsure(job)) narrow_reach(job, reach) else reach
+  within <- if (!found && is_worth_a_look(job)) narrow_reach(job, reach) else reach
   level <- if (!is_level_only(job)) {
     level_in(job, within, level_share(job) * job$rho, reach)
   } else if (is_unsure(job)) {
@@ -155,6 +156,9 @@ raw_response <- function(job) job$counted(complete(job, response = raw_bounds(jo
 
 # Is the noise of the level, in proportion to the width of the bounds, so large that narrower ones are worth their cost?
 is_unsure <- function(job) records_by_budget(job) < response_unsure
+
+# With still fewer records the noise would hide where in declared bounds the response is.
+is_worth_a_look <- function(job) is_unsure(job) && records_by_budget(job) >= response_unseen
 
 # The part of the range that private ranges show. One that ends in the middle may have lost its other side.
 narrow_reach <- function(job, reach) {

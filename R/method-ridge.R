@@ -57,20 +57,20 @@
 #' @section Squared error:
 #' With [loss_squared()] a fit proceeds as follows.
 #' 1. The means of the mapped response and of its square are released (2 percent of the budget, more with few records).
-#'    The run starts at this mean. With an `offset()` it is that of the response less the offset. Where n mu is below
-#'    400, with mu the budget in Gaussian differential privacy, it is that of responses clipped to narrower bounds than
-#'    the declared ones, because the noise of the mean is in proportion to their width. These, and bounds where none are
-#'    declared, are found from noisy counts, with 3 to 25 percent of the budget: what leaves them an n mu of 30. Where
-#'    the counts show nothing, more are added, up to 60 percent in all.
+#'    The run starts at this mean. With an `offset()` it is that of the response less the offset. Where n mu is from 30
+#'    to 400, with mu the budget in Gaussian differential privacy, it is that of responses clipped to narrower bounds
+#'    than the declared ones, because the noise of the mean is in proportion to their width. These, and bounds where
+#'    none are declared, are found from noisy counts, with 3 to 25 percent of the budget: what leaves them an n mu of
+#'    30. Where the counts show nothing, more are added, up to 60 percent in all.
 #' 2. The moments of the geometry (9 percent) and the matrix (`matrix_share`; `NULL`: 6 percent of the whole budget) are
 #'    released. The columns are rescaled so that rows have a norm of about one, and the matrix is shrunk towards the
 #'    variances that the geometry knows.
-#' 3. In each of four phases, noisy counts of residuals (1.5 percent) give their scale, with that of the phase before and
-#'    the spread of the response where they say little. The gradients of the phase, with
-#'    5, 10, 25 and 60 percent of what is left, clip residuals at a multiple q of this scale, from 0.6 with much noise
-#'    to 4 with little; a row longer than B has a smaller clip. The mean iterate and the mean gradient of each phase
-#'    give an equation as above, and all equations so far give the posterior mean, where the next phase starts. The
-#'    intercept's prior variance is that of the noise in the first release.
+#' 3. In each of four phases, noisy counts of residuals (1.5 percent) give their scale; where they say little it follows
+#'    from that of the phase before, or from the spread of the response. The gradients of the phase, with 5, 10, 25 and
+#'    60 percent of what is left, clip residuals at a multiple q of this scale, from 0.6 with much noise to 4 with
+#'    little; a row longer than B has a smaller clip. The mean iterate and the mean gradient of each phase give an
+#'    equation as above, and all equations so far give the posterior mean, where the next phase starts. The intercept's
+#'    prior variance is that of the noise in the first release.
 #' 4. Small clips estimate medians rather than means. The mean residual with a wider clip, and its product with the
 #'    prediction (5 percent), correct the level and one factor for all slopes; with few records only the level (8
 #'    percent).

@@ -22,10 +22,11 @@ settings <- list(
   "doubt 0.7, 0.7" = doubt(0.7, 0.7), "doubt 3, 0.7" = doubt(3, 0.7),
   "look .03, again .4" = look(0.03, 30, 0.4, 45), "look .15, again .4" = look(0.15, 30, 0.4, 45),
   "look .15, again .6" = look(0.15, 30, 0.6, 45), "look .25, once" = look(0.25, 30, 0.25, 30),
+  "look from 0 on" = list(response_unseen = 0), "look from 60 on" = list(response_unseen = 60),
   "look .4, again .6" = look(0.4, 45, 0.6, 45), "look .25 for 20" = look(0.25, 20, 0.6, 45)
 )
-problems <- merge(data.frame(n = c(500, 500, 1000, 1000, 1000, 2000), d = c(5, 5, 5, 5, 10, 20),
-                             eps = c(0.5, 1, 0.15, 0.3, 0.3, 0.3)),
+problems <- merge(data.frame(n = c(500, 500, 500, 1000, 1000, 1000, 2000), d = c(5, 5, 5, 5, 5, 10, 20),
+                             eps = c(0.15, 0.5, 1, 0.15, 0.3, 0.3, 0.3)),
                   expand.grid(most = c(0, 0.1, 0.7), wide = c("1", "10", "100", "none"),
                               stringsAsFactors = FALSE), by = NULL)
 
