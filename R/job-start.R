@@ -121,6 +121,9 @@ bounds_share <- function(job) {
   precise_share(job, response_precise, if (is_level_only(job)) c(response_share[1], response_alone) else response_share)
 }
 
+# What finds the range of the response where there is much noise, of the budget that a plan of the run counts on.
+look_share <- function(job) if (!is_count(job) && is_unsure(job)) bounds_share(job) else 0
+
 # Without a range a fit says nothing, so that a larger part of the budget looks for it again.
 bounds_again <- function(job) {
   precise_share(job, response_surely_precise, c(bounds_share(job), response_again)) - bounds_share(job)
@@ -165,7 +168,7 @@ narrow_reach <- function(job, reach) {
   found <- look_for_range(job, coded_in(job, reach), "where in its bounds the response is", ", as there is much noise")
   ends <- pmin(pmax(as.vector(found), -1), 1)
   if (0 %in% ends || !job$design$intercept) ends <- max(abs(ends)) * c(-1, 1)
-  if (!attr(found, "found") || ends[1] >= ends[2]) reach else mean(reach) + diff(reach) / 2 * ends
+  if (!attr(found, "found") || ends[2] - ends[1] < level_narrow) reach else mean(reach) + diff(reach) / 2 * ends
 }
 
 # Fraction of records that are used, or mean weight, and mean and variance of their mapped response (proofs:

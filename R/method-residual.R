@@ -98,16 +98,16 @@ is_level_only <- function(job) {
   few || relative_noise(job, path_share(job) * job$rho) > if (is_count(job)) count_hopeless else residual_hopeless
 }
 
-# Fractions of a job's budget, and whether the recalibration includes the slopes.
+# Fractions of a job's budget, of which `left` is what the run has, and whether the recalibration includes the slopes.
 residual_shares <- function(job) {
   robust <- is_huber(job$loss)
   slopes <- records_by_budget(job) >= residual_enough && !robust
   level <- level_share(job)
   recalibration <- residual_recalibration[[if (robust) "robust" else if (slopes) "slopes" else "level"]]
   if (!slopes && !job$design$intercept) recalibration <- 0
-  counts <- residual_counts * residual_phases
-  list(slopes = slopes, level = level, recalibration = recalibration,
-       gradients = path_share(job) * (1 - level - geometry_share - residual_matrix - counts - recalibration))
+  left <- 1 - look_share(job) - level - geometry_share
+  parts <- residual_counts * residual_phases + residual_matrix + recalibration
+  list(slopes = slopes, left = left, recalibration = recalibration, gradients = path_share(job) * (left - parts))
 }
 
 # For counts, which have to be found first, as much as leaves it n mu of its own.
@@ -138,8 +138,7 @@ reported_loss <- function(job) {
 
 residual_options <- function(job, rho) {
   shares <- residual_shares(job)
-  left <- 1 - shares$level - geometry_share
-  if (left <= 0) left <- 1
+  left <- shares$left
   iterations <- if (is_level_only(job)) 0L else job$control$iterations
   matrix <- job$control$matrix_share
   list(iterations = if (is.na(iterations)) residual_steps else iterations,

@@ -23,7 +23,7 @@ run_panels <- list(run = c("gradients", "budget"), gradients = "gradients", budg
 # A run may have no gradient, as that of "objpert".
 plot_run <- function(x, names) {
   if (nrow(gradient_series(x)) == 0L) names <- setdiff(names, "gradients")
-  if (length(names) == 0L) absent("The run released no gradient.", call = sys.call(-1))
+  if (length(names) == 0L) absent("The run has no gradients whose norms could be compared.", call = sys.call(-1))
   panels <- list(gradients = plot_gradients, budget = plot_budget)[names]
   columns <- if (graphics::par("din")[1] < 6) 1L else 2L # of the keys of a budget
   keys <- ceiling(length(unique(x$privacy$ledger$what)) / columns)

@@ -264,6 +264,8 @@ static void finds_the_scale(void) {
   c.sd = 10;
   CHECK_NEAR(log2(residual_scale(&c).scale / c.expected), 0, 0.05);
   CHECK_NEAR(residual_scale(&c).error, 0.5 * M_LN2, 0.01);
+  c.expected = 0; /* a spread of zero says nothing */
+  CHECK_NEAR(log2(residual_scale(&c).scale), 1 - 6, 0.1);
   c.doubt = 0; /* nothing is known: the middle of the scales, and all residuals may be large */
   CHECK_NEAR(log2(residual_scale(&c).scale), 1 - 6, 0.1);
   CHECK_NEAR(residual_scale(&c).far, (end[0] + end[1]) / 2, 1e-12);

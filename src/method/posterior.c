@@ -75,7 +75,7 @@ static double product(size_t dim, const double *h, size_t i, size_t j) {
 static double square(double x) { return x * x; }
 
 /* Of the prior probability of t, less that of a small t, with the other sign. */
-static double log_unlikely(double t2, double usual) { return log1p(square(t2 / square(usual))); }
+static double log_unlikely(double t2, double usual) { return t2 > 0 ? log1p(square(t2 / square(usual))) : 0; }
 
 int posterior_mean(const struct posterior *p, const double *v, double *a) {
   size_t dim = p->dim;

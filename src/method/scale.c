@@ -69,7 +69,7 @@ static double misfit(const struct residual_counts *c, double scale) {
 
 /* The square of the distance from the scale that is expected, in standard deviations. */
 static double unexpected(const struct residual_counts *c, double scale) {
-  double distance = c->doubt > 0 ? log2(scale / c->expected) / c->doubt : 0;
+  double distance = c->doubt > 0 && c->expected > 0 ? log2(scale / c->expected) / c->doubt : 0;
   return distance * distance;
 }
 

@@ -48,6 +48,16 @@ test_that("where no bounds of the response are found, a larger part of the budge
   expect_length(looks_of(never), 1L)
 })
 
+test_that("a range in the bounds that is next to nothing is not taken", {
+  d <- frame(500, 3)
+  local_value("look_for_range", function(...) structure(c(0, 2^-55), found = TRUE))
+  for (loss in list(loss_squared(c(10, 110)), loss_huber(c(10, 110)))) {
+    fit <- fit_of(transform(d, y = y + 60), 0.5, loss = loss)
+    expect_true(all(is.finite(coef(fit))))
+    expect_gt(fit$level$noise, 0.001)
+  }
+})
+
 test_that("the level is in the units of the response, wherever in the bounds it is", {
   d <- frame(1500)
   for (middle in long_values(c(-80, -30, 0, 5, 60), 2)) {
