@@ -25,9 +25,10 @@
 #' * `loss_squared(response)`: \eqn{u^2 / 2} with the residual u, the loss of [lm()]. The slope has no bound, so the
 #'   only method is `"newton-ridge"`, which clips residuals at a multiple of their scale ([control_newton_ridge()]). So
 #'   the noise depends on the residuals, hardly on the bounds of the response, and bounds ten times too wide cost
-#'   little. Without bounds they are found privately, with 3 percent of the budget, or up to 25 with much noise, and where
-#'   the noise hides them a second time, up to 60 percent in all. Responses are clipped to the bounds, before an `offset()` is subtracted. There
-#'   is no `penalty`, `start` or `target`. A fit can have intervals ([dp_inference()]), also of predictions, and it has
+#'   little. Without bounds they are found privately, with 3 percent of the budget, or up to 25 with much noise, and
+#'   where the noise hides them a second time, up to 60 percent in all; with much noise the same finds where in declared
+#'   bounds the responses are. Responses are clipped to the bounds, before an `offset()` is subtracted. There is no
+#'   `penalty`, `start` or `target`. A fit can have intervals ([dp_inference()]), also of predictions, and it has
 #'   `sigma()` ([dp_sosp-methods]).
 #'
 #' For a numeric response, a robust linear regression:
