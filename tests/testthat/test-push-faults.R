@@ -125,7 +125,7 @@ test_that("a database without functions, numbers of rows or a snapshot that only
     push
   }
   expect_silent(check_functions(push, NULL))
-  expect_error(check_functions(other(log = "NO_SUCH_LOGARITHM"), NULL), "has no functions EXP, LOG and SQRT.*push = FALSE",
+  expect_error(check_functions(other(log = "NO_LOGARITHM"), NULL), "has no functions EXP, LOG and SQRT.*push = FALSE",
                class = "dpsosp_error_argument")
   expect_error(of_numbers(push, list(table = "people")), "The rows have no numbers", class = "dpsosp_error_source")
   expect_error(hold_snapshot(other(begin = c("BEGIN", "NO SUCH STATEMENT"))), "gives no read-only snapshot",

@@ -25,6 +25,9 @@ test_that("formulas and arguments about records", {
   unknown$f <- factor(unknown$f, levels = c("u", "v", NA), exclude = NULL)
   refused_formula("NA is a declared level of `f`", y ~ f:b, unknown)
   refused_formula("`I(2)` in `formula` must have one value per row", y ~ a + I(2))
+  schema <- dpsosp:::design_template(y ~ a, d)$schema
+  expect_error(dpsosp:::row_wise_evaluate(quote(I(2)), d, schema, "data", NULL), "`I(2)` in `formula` must have one",
+               fixed = TRUE, class = "dpsosp_error_argument")
   refused_formula("from whose range none follows for `I(a^b)`", y ~ I(a^b), bounds = frame_bounds)
   expect_true(dpsosp:::is_constant(quote(-1)))
   expect_false(dpsosp:::is_constant(quote(-a)))
@@ -86,6 +89,10 @@ test_that("records that a fit cannot be evaluated on", {
 test_that("sources that cannot be read", {
   empty <- withr::local_tempdir()
   expect_error(dp_source(empty), "has no files that end in", class = "dpsosp_error_argument")
+  expect_identical(dpsosp:::as_rows(3, NULL), 3L)
+  for (n in c(0, 2^31)) {
+    expect_error(dpsosp:::as_rows(n, NULL), "between 1 and 2147483647 rows", class = "dpsosp_error_source")
+  }
   skip_if_not_installed("RSQLite")
   connection <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
   withr::defer(DBI::dbDisconnect(connection))
@@ -196,7 +203,8 @@ test_that("columns of a database that are not read as they are declared, and ran
   push$dialect <- dpsosp:::dialects$postgres
   push$types[] <- "json"
   expect_error(dpsosp:::check_pushed(push, problem$design, problem$response, NULL),
-               "`b` has the type json, which is not read as number there.*push = FALSE", class = "dpsosp_error_argument")
+               "`b` has the type json, which is not read as number there.*push = FALSE",
+               class = "dpsosp_error_argument")
   sums <- function(push, design = problem$design) {
     dpsosp:::push_sums(push, design, problem$response, 60, problem$loss, TRUE, design$radius)
   }
