@@ -301,6 +301,7 @@ expression_formulas <- list(
   y ~ cut(a, c(-2, 0, 1, 7)) + cut(b, c(-Inf, 0, 1, Inf), right = FALSE, labels = c("l", "m", "h")),
   y ~ cut(a, c(0, 1, 7), include.lowest = TRUE, labels = FALSE) + factor(c, levels = c(1, 3)) + b,
   y ~ factor(f, levels = c("w", "u")) + factor(c, c(0, 1, 2), c("n", "o", "n")) + a,
+  y ~ I(a + TRUE) + !c + (c & a > 1) + b, y ~ factor(c, levels = 0:3, ordered = TRUE) + b,
   y ~ splines::bs(a, knots = c(0, 1), Boundary.knots = c(-2, 12)) + splines::ns(b, knots = 2, Boundary.knots = c(0, 7)),
   (a > 1) ~ b, factor(c, levels = c(1, 2)) ~ a + b
 )
@@ -308,7 +309,7 @@ expression_formulas <- list(
 # Ranges of all columns that may have one.
 expression_bounds <- function(formula, source) {
   design <- dpsosp:::design_template(formula, source$schema, frame = NULL)
-  open <- grep("^splines", design$columns$name[design$columns$kind == "numeric"], value = TRUE, invert = TRUE)
+  open <- grep("^(splines|factor)", design$columns$name[design$columns$kind == "numeric"], value = TRUE, invert = TRUE)
   stats::setNames(rep(list(c(-5, 12)), length(open)), open)
 }
 

@@ -106,6 +106,10 @@ test_that("an audit in one run: its bound is where the curve reaches 1 - confide
   expect_gt(audit$bound, 0)
   expect_equal(stats::approx(curve$y, curve$x, 0.05)$y, audit$bound, tolerance = 0.02)
   expect_equal(c(layers$GeomHline$yintercept, layers$GeomVline$xintercept), c(0.05, 3))
+  withr::local_pdf(NULL)
+  expect_identical(withVisible(plot(audit)), list(value = audit, visible = FALSE))
+  ends <- range(guess_curve(audit)$eps)
+  expect_equal(graphics::par("usr")[1:2], ends + c(-0.04, 0.04) * diff(ends)) # the axis is that of the curve
 })
 
 test_that("in grey the series of a picture differ", {

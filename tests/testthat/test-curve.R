@@ -58,6 +58,19 @@ test_that("the points do not depend on the number of processes", {
           noise = "reproducible", cores = cores)
   }
   expect_identical(one(2), one(1))
+  # A function that fails in the other processes only.
+  here <- Sys.getpid()
+  own <- eval(bquote(function(oracle) if (Sys.getpid() == .(here)) numeric(3) else stop("it is another process")))
+  expect_error(quiet(y ~ ., d, eps = 1, reps = 2, methods = list(own = own), bounds = box, public = TRUE, cores = 2),
+               "\"own\" in `methods` failed: it is another process", class = "dpsosp_error_argument")
+})
+
+test_that("held-out factors have the levels of the fit without privacy", {
+  d$f <- factor(ifelse(d$a > 0, "v", "u"), levels = c("u", "v", "none"))
+  test <- seq(5, 2000, 5)
+  curve <- quiet(y ~ b + f, d, eps = 1, reps = 1, bounds = box["b"], public = TRUE, metric = "brier")
+  p <- stats::predict(stats::glm(y ~ b + f, stats::binomial(), d[-test, ]), d[test, ], type = "response")
+  expect_equal(curve$lines[["non-private"]], mean((d$y[test] - p)^2))
 })
 
 test_that("private points cost what is said before, and evaluations of other records nothing more", {

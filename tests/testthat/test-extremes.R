@@ -124,3 +124,33 @@ test_that("a missing argument is named by an error of the package, in every func
   expect_error(dp_value(oracle), "`w` is missing: give one number per coefficient", class = "dpsosp_error_argument")
   expect_error(dp_calibrate(event_gaussian, 1), "`delta` is missing", class = "dpsosp_error_argument")
 })
+
+test_that("what is empty, or beyond every limit, has the value of its limit", {
+  expect_identical(spline_column(numeric(), 1L, "bs", 20, c(10, 30), 3L, FALSE), numeric())
+  expect_null(level_codes(1:3, NULL))
+  expect_identical(longest_part(matrix(0, 3, 0)), 0)
+  design <- design_template(y ~ a, problem_frame(10))
+  expect_identical(size_smooths(design, 100), design)
+  expect_identical(log_crossing(1:3, c(0.1, 0.05, 0.01), 0.5, 9), 1L) # below from the start
+  expect_identical(smallest(function(x) -1, 2, 200), 2)
+  expect_identical(smallest(function(x) 1, 2, 200), NA_real_)
+  expect_false(has_row_numbers(list(cache = NULL)))
+  # Without counts all octaves weigh the same.
+  breaks <- smooth_breaks(numeric(length(octave_breaks) - 1L), list(lower = -1, upper = 3), 1, 100)
+  expect_equal(range(breaks), c(-1, 3))
+  expect_gt(min(diff(breaks)), 0)
+  curves <- profile_curves(dp_account(event_gaussian(1)), c(1, Inf))
+  expect_identical(is.na(curves$pld), c(FALSE, TRUE)) # an infinite eps leaves no delta
+  expect_null(alarm_item(list(checks = NULL)))
+  group <- group_block(list(accountant = "perturbed", eps = 8, delta = 1e-3), "records")
+  expect_identical(group$rows[3, ], c("10", "no guarantee", ""))
+})
+
+test_that("combinations of levels and contrasts have their values in each row", {
+  f <- factor(c("u", "v", NA, "w", "v"), levels = c("u", "v", "w"))
+  g <- c("p", "q", "p", "q", "p")
+  labels <- c("v:p", "w:p", "v:q", "w:q")
+  value <- crossed(labels, f, c("v", "w"), g, c("p", "q"))
+  expect_identical(value, factor(c("", "v:q", NA, "w:q", "v:p"), levels = c("", labels)))
+  expect_identical(contrast_column(f, levels(f), c(-1, 0, 1), 1), c(-1, 0, NA, 1, 0))
+})

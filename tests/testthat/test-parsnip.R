@@ -111,3 +111,11 @@ test_that("intervals of predictions are those of predict()", {
   plain <- trained(engine(parsnip::linear_reg(), bounds = frame_bounds), a ~ b)
   expect_error(predict(plain, d, type = "conf_int"), "no intervals", class = "dpsosp_error_absent")
 })
+
+test_that("engines that are there are not registered again", {
+  engines <- function() parsnip::get_from_env("logistic_reg")
+  before <- engines()
+  expect_true("dpsosp" %in% before$engine)
+  expect_silent(dpsosp:::register_engines())
+  expect_identical(engines(), before)
+})

@@ -157,3 +157,26 @@ test_that("what does not go is refused, and says nothing about rows", {
                class = "dpsosp_error_source")
   expect_error(dp_shards(person_tables(functions), "one"), "made with the `id`", class = "dpsosp_error_source")
 })
+
+test_that("a worker counts copies of a person's record once", {
+  d <- persons_data(40)
+  one <- d[!duplicated(d$person), ]
+  source <- limit_persons(dp_source(in_chunks(d, 100), id = "person", levels = levels_of(d)), 1000, NULL)
+  problem <- problem_source(y ~ a + b, source, NULL, list(a = c(-1, 1), b = c(-1, 1)), NULL, list(), quote(dp_sosp()),
+                            TRUE)
+  gradient <- function(rows) {
+    ask <- function(step, ...) {
+      worker_answer(list(step = step, key = "a worker of its own", id = "1", linked = FALSE, ...))
+    }
+    opened <- ask("open", shard = function() rows, schema = source$schema, design = problem$design,
+                  columns = c("a", "b", "y", "person"), response = problem$response, bare = FALSE, loss = problem$loss,
+                  intercept = TRUE, radius = problem$design$radius, persons = source$persons)
+    on.exit(ask("close"))
+    expect_identical(opened$n, 40L)
+    sum <- ask("sum", what = moved_ask("gradient", c(0.1, 0.2, -0.3)))
+    expect_identical(sum$n, 40L)
+    sum$sum
+  }
+  expect_equal(gradient(one[rep(1:40, 1:40 %% 3 + 1), ]), gradient(one), tolerance = 1e-6)
+  expect_false(isTRUE(all.equal(gradient(d), gradient(one), tolerance = 1e-3)))
+})

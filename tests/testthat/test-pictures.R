@@ -214,3 +214,26 @@ test_that("shortened names keep both ends", {
   expect_identical(shown, c("horizonta..roadways", "horizonta..ydrology", "horizonta..e_points"))
   expect_identical(dpsosp:::short_text(c("age", NA), 5L), c("age", NA))
 })
+
+test_that("a fit without predictors has no terms to draw, and each kind of predictor has its name", {
+  alone <- study(y ~ 1, d)
+  expect_error(plot(alone, "terms"), "no predictor whose effect", class = "dpsosp_error_argument")
+  d$count <- stats::rpois(400, 2)
+  texts <- vapply(list(line, study(count ~ b, d, loss = loss_poisson(20), bounds = frame_bounds),
+                       study(a ~ b, d, loss = loss_squared(c(10, 30)), bounds = frame_bounds),
+                       study(f ~ a, d, bounds = frame_bounds)), predictor_text, "")
+  expect_identical(texts, c("the log-odds of yes", "the log of the mean", "a", "the linear predictor"))
+})
+
+test_that("a coefficient that is not resolved has these words in its place", {
+  words <- function(fit) {
+    file <- withr::local_tempfile()
+    grDevices::pdf(file, compress = FALSE, useKerning = FALSE)
+    plot(fit, "coefficients")
+    grDevices::dev.off()
+    length(grep("not resolved", readLines(file, warn = FALSE), fixed = TRUE, useBytes = TRUE))
+  }
+  expect_identical(words(sure), 0L)
+  sure$inference$reason[3:4] <- "not resolved by this budget"
+  expect_identical(words(sure), 2L)
+})

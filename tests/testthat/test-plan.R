@@ -384,3 +384,15 @@ test_that("a plan of too few records for columns says that it does not know the 
     wrong("`effect`", numeric = 1, effect = 1e300)
   }
 })
+
+test_that("the picture of a plan has a panel for its excess loss, and one for its intervals if it has any", {
+  for (intervals in c(FALSE, TRUE)) {
+    grid <- plan_grid(dp_plan(1e4, numeric = 3, eps = 1, inference = intervals))
+    expect_length(unique(grid$what), 1 + intervals)
+    expect_equal(range(grid$eps), c(0.1, 10))
+    here <- abs(grid$eps - 1) < 1e-12
+    expect_equal(grid$value[here], grid$here[here])
+    expect_identical(vapply(split(grid$value, grid$what), function(x) max(diff(x)) < 0, NA, USE.NAMES = FALSE),
+                     rep(TRUE, 1 + intervals))
+  }
+})

@@ -131,3 +131,15 @@ test_that("PostgreSQL numbers its rows as they lie, and the log shows the sample
                "could not be created", class = "dpsosp_error_argument")
   expect_equal(nrow(dp_ledger(budget)), 0L)
 })
+
+test_that("a loss without values in SQL has no sums over batches", {
+  source <- push_pair(sqlite_connection(), d)$push
+  words <- function(formula, loss, bounds) {
+    problem <- suppressMessages(dpsosp:::problem_source(formula, source, loss, bounds, NULL, NULL, NULL))
+    design <- problem$design
+    dpsosp:::sampled_words(dpsosp:::push_plan(source$push, design, problem$response, source$n, problem$loss, TRUE,
+                                              design$radius))
+  }
+  expect_identical(words(a ~ b, loss_squared(c(10, 30)), frame_bounds["b"]), character())
+  expect_true(all(c("gradient", "decreases", "hessian") %in% words(y ~ a, "logistic", frame_bounds["a"])))
+})

@@ -93,10 +93,31 @@ test_that("what has no rule is refused with its reason, before anything is charg
   refused(y ~ a, "NA in the set", quote(a %in% c(1, NA)))
   refused(y ~ a, "infinite number in the set", quote(a %in% c(1, Inf)))
   refused(y ~ factor(a, levels = c(0.5, 1)), "whole numbers")
+  refused(y ~ a, "numbers are looked for among text", quote(a %in% "x"))
+  refused(y ~ cut(a, c(0, 20, 1e160)), "breaks are too large")
+  refused(y ~ splines::bs(a, knots = c(15, 15), Boundary.knots = c(10, 30)), "such splines")
   deep <- Reduce(function(e, i) call("*", call("+", e, 1), quote(b)), 1:40, quote(a))
   refused(eval(call("~", quote(y), call("I", deep))), "more than 20 calls")
   wide <- stats::reformulate(sprintf("cut(a, c(10, 20, 30, %d))", 31:37), "y")
   refused(wide, "combinations of levels")
+})
+
+test_that("a rule refuses by itself what R has refused before it, and finds no level that is none", {
+  d <- transform(problem_frame(20), g = factor(rep(c("p", "q"), 10)))
+  source <- push_pair(sqlite_connection(), d)$push
+  schema <- dpsosp:::row_wise_schema(list(quote(a + f + g)), source$schema, NULL)
+  rule <- function(e) {
+    made <- list2env(list(push = source$push, schema = schema, items = list(), joins = character()))
+    dpsosp:::translate(made, e)
+  }
+  refused <- function(e, reason) expect_error(rule(e), reason, class = "dpsosp_untranslated")
+  refused(quote(f + 1), "a factor or text is no number")
+  refused(quote("x" + a), "a factor or text is no number")
+  refused(quote(f < "zz"), "the constant is no level")
+  refused(quote(f == g), "the factors have other levels")
+  refused(quote(factor(f, levels = c("k", "l"))), "no level is one of the column's")
+  expect_identical(rule(quote(f %in% "zz"))$sql, "(1 = 0)")
+  expect_match(rule(quote(f == "zz"))$sql, "= 0)", fixed = TRUE)
 })
 
 test_that("random expressions make no statement fail, and are as in R where numbers are tame", {

@@ -116,3 +116,22 @@ test_that("many columns are one statement, and more than a database takes are re
   if (!long_form()) source$push$dialect$most <- more
   expect_error(push_oracle(source, y ~ ., bounds = box(more)), "too many", class = "dpsosp_error_argument")
 })
+
+test_that("a database without functions, numbers of rows or a snapshot that only reads is refused", {
+  connection <- sqlite_connection()
+  push <- push_pair(connection, push_frame)$push$push
+  other <- function(...) {
+    push$dialect <- utils::modifyList(push$dialect, list(...))
+    push
+  }
+  expect_silent(check_functions(push, NULL))
+  expect_error(check_functions(other(log = "NO_LOGARITHM"), NULL), "has no functions EXP, LOG and SQRT.*push = FALSE",
+               class = "dpsosp_error_argument")
+  expect_error(of_numbers(push, list(table = "people")), "The rows have no numbers", class = "dpsosp_error_source")
+  expect_error(hold_snapshot(other(begin = c("BEGIN", "NO SUCH STATEMENT"))), "gives no read-only snapshot",
+               class = "dpsosp_error_source")
+  expect_false(push$state$open)
+  end <- hold_snapshot(push) # the transaction that began was ended
+  expect_true(push$state$open)
+  end()
+})

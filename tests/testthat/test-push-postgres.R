@@ -40,6 +40,10 @@ test_that("PostgreSQL takes the sums of every fit, of columns of any type, in a 
   expect_read_only(connection)
   expect_transaction_kept(connection)
   expect_quoted(connection)
+  expect_expression_types(connection)
+  batches <- batch_frame(300)
+  fits <- lapply(list(push_pair(connection, batches)$push, batches), batch_fit, "sgd", control = batch_methods$sgd)
+  expect_equal(coef(fits[[1]]), coef(fits[[2]]), tolerance = 2e-5)
 
   # A server process that ends in the middle of a run ends the run.
   source <- push_pair(connection, push_frame)$push
@@ -75,7 +79,6 @@ test_that("no record in PostgreSQL adds more than its bound, also where a functi
 
   expect_expressions(connection)
   expect_random_expressions(connection, long_values(1:60, 1))
-  expect_expression_types(connection)
   DBI::dbWriteTable(connection, "people", hostile_rows(6), overwrite = TRUE)
   source <- dp_source(connection, "people", levels = levels, push = TRUE)
   expect_bounded(source, list(dpsosp:::loss_logistic()), sizes = 1, formula = y ~ exp(b) + a:b + I(b / a) + f, dim = 6,

@@ -24,6 +24,14 @@ test_that("formulas and arguments about records", {
   unknown <- transform(d, f = addNA(f))
   unknown$f <- factor(unknown$f, levels = c("u", "v", NA), exclude = NULL)
   refused_formula("NA is a declared level of `f`", y ~ f:b, unknown)
+  refused_formula("`I(2)` in `formula` must have one value per row", y ~ a + I(2))
+  schema <- dpsosp:::design_template(y ~ a, d)$schema
+  expect_error(dpsosp:::row_wise_evaluate(quote(I(2)), d, schema, "data", NULL), "`I(2)` in `formula` must have one",
+               fixed = TRUE, class = "dpsosp_error_argument")
+  refused_formula("from whose range none follows for `I(a^b)`", y ~ I(a^b), bounds = frame_bounds)
+  expect_true(dpsosp:::is_constant(quote(-1)))
+  expect_false(dpsosp:::is_constant(quote(-a)))
+  refused_formula("has its response among the predictors", a ~ a)
 })
 
 test_that("numbers that no guarantee or no machine holds", {
@@ -33,6 +41,11 @@ test_that("numbers that no guarantee or no machine holds", {
   public <- geometry_public(mean = c(a = 20), sd = c(a = 5))
   expect_output(print(public), "of 1 column\n.*a +20 +5")
   expect_error(print(public, digits = 23), "between 1 and 22", class = "dpsosp_error_argument")
+  expect_error(dpsosp:::check_number(1, "x", upper = 1), "`x` must be less than 1 and finite; it is 1",
+               class = "dpsosp_error_argument")
+  expect_error(dpsosp:::check_number(2, "x", upper = 1, open = FALSE), "`x` must be at most 1 and finite",
+               class = "dpsosp_error_argument")
+  expect_error(dpsosp:::check_number(Inf, "x"), "`x` must be finite; it is Inf", class = "dpsosp_error_argument")
 })
 
 test_that("settings that contradict each other", {
@@ -65,11 +78,21 @@ test_that("records that a fit cannot be evaluated on", {
   expect_equal(nrow(dp_ledger(budget)), 0)
   alone <- quiet_fit(p$x, p$y, eps = 1, delta = 1e-6, radius = 2, noise = "reproducible")
   expect_error(predict(alone, p$x, type = "terms"), "needs a fit with a formula", class = "dpsosp_error_argument")
+  expect_error(predict(fit, transform(d, a = I(as.list(a)))), "`a` is a list: columns must be numeric",
+               class = "dpsosp_error_argument")
+  skip_if_not_installed("Matrix")
+  none <- as_sparse(p$x)[0, ]
+  expect_error(predict(alone, none), "has no rows", class = "dpsosp_error_argument")
+  refused_matrix("`x` has no rows", x = none, y = factor(p$y)[0])
 })
 
 test_that("sources that cannot be read", {
   empty <- withr::local_tempdir()
   expect_error(dp_source(empty), "has no files that end in", class = "dpsosp_error_argument")
+  expect_identical(dpsosp:::as_rows(3, NULL), 3L)
+  for (n in c(0, 2^31)) {
+    expect_error(dpsosp:::as_rows(n, NULL), "between 1 and 2147483647 rows", class = "dpsosp_error_source")
+  }
   skip_if_not_installed("RSQLite")
   connection <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
   withr::defer(DBI::dbDisconnect(connection))
@@ -108,6 +131,7 @@ test_that("methods that a problem does not have", {
   several("goes with `penalty_ridge()` or no penalty", penalty = penalty_nonconvex(0.1))
   several("needs `control_newton(curvature = \"moment\")`", method = "newton", control = control_newton("lazy"))
   several("has no `geometry`", method = "gd", geometry = "private")
+  refused_formula("needs columns beside the intercept", f ~ 1, method = "newton-ridge")
   person <- transform(d, person = seq_len(60))
   of_persons <- function(reason, method) bounded(reason, data = person, id = "person", method = method)
   of_persons("draws batches of records", "sgd")
@@ -120,6 +144,90 @@ test_that("methods that a problem does not have", {
           control = control_newton("moment"))
 })
 
+test_that("settings that are taken have their effect", {
+  share <- function(part) {
+    fit <- quiet_fit(f ~ a, d, eps = 5, delta = 1e-6, bounds = frame_bounds["a"], method = "newton-ridge",
+                     noise = "reproducible", control = control_newton_ridge(matrix_share = part))
+    ledger <- dp_ledger(fit)
+    sum(ledger$rho[ledger$what == "weighted matrix"])
+  }
+  expect_equal(share(0.6), 2 * share(0.3))
+  fit <- function(...) {
+    set.seed(1)
+    quiet_fit(..., eps = 1, delta = 1e-6, model = model_mlp(2), method = "auto", noise = "reproducible")
+  }
+  images <- array(1:240 %% 5L, c(60, 2, 2))
+  expect_identical(fit(images, factor(p$y), bounds = c(0, 5))$weights,
+                   fit(images + 0, factor(p$y), bounds = c(0, 5))$weights)
+  counts <- fit(k ~ b, transform(d, k = stats::rpois(60, 2)), loss = loss_poisson(10), bounds = frame_bounds["b"])
+  expect_equal(predict(counts, d, type = "response"), exp(predict(counts, d, type = "link")))
+  numbers <- fit(a ~ b, d, loss = loss_huber(c(10, 30)), bounds = frame_bounds["b"])
+  expect_identical(predict(numbers, d, type = "response"), predict(numbers, d))
+  oracle <- dp_oracle(p$x, d$f, "multinomial", dp_budget(mu = 1), radius = 2)
+  w <- cos(1:9)
+  apart <- matrix(w, 3) / 2 # the rows were divided by the radius
+  expect_equal(coef(oracle, w), apart - rowMeans(apart), ignore_attr = TRUE)
+  expect_identical(colnames(coef(oracle, w)), levels(d$f))
+})
+
+test_that("certificates of networks, and what a curve or a choice has not", {
+  network <- quiet_fit(p$x, p$y > 0, eps = 1, delta = 1e-6, model = model_mlp(2), bounds = c(-1, 1), method = "auto",
+                       noise = "reproducible")
+  budget <- dp_budget(eps = 1, delta = 1e-6)
+  expect_error(dp_certify(network, p$x, budget = budget, y = p$y > 0), "A network cannot be certified",
+               class = "dpsosp_error_network")
+  curve <- function(...) dp_curve(y ~ a, d, eps = 0.1, ..., bounds = frame_bounds["a"], budget = budget)
+  expect_error(curve(zzzzzzzz = 1), "`zzzzzzzz`. Of `dp_sosp()`'s there are `loss`", fixed = TRUE,
+               class = "dpsosp_error_argument")
+  of_persons <- transform(d, person = seq_len(60))
+  expect_error(dp_curve(y ~ a, of_persons, eps = 0.1, methods = list(own = function(...) NULL), public = TRUE,
+                        id = person, bounds = frame_bounds["a"]), "do not go with `id`",
+               class = "dpsosp_error_argument")
+  expect_equal(nrow(dp_ledger(budget)), 0)
+  candidates <- list(newton = list(method = "newton"), gd = list(method = "gd"))
+  expect_error(suppressMessages(dp_tune(candidates, y ~ a, d, eps = 1e-4, delta = 1e-300, strategy = "poisson")),
+               "too small for a random number of runs", class = "dpsosp_error_argument")
+})
+
 test_that("an infinite eps leaves no delta", {
   expect_equal(dp_convert(mu = 1, eps = Inf, to = "delta"), 0)
+})
+
+test_that("columns of a database that are not read as they are declared, and ranges that it cannot use", {
+  connection <- sqlite_connection()
+  source <- push_pair(connection, transform(d, truth = 1L), types = c(truth = "logical"))$push
+  refused_formula("`truth` is declared as truth, and this database has no types of columns", y ~ truth, source)
+  source <- push_pair(connection, d)$push
+  problem <- suppressMessages(dpsosp:::problem_source(y ~ b, source, "logistic", frame_bounds["b"], NULL, NULL, NULL))
+  push <- source$push
+  push$dialect <- dpsosp:::dialects$postgres
+  push$types[] <- "json"
+  expect_error(dpsosp:::check_pushed(push, problem$design, problem$response, NULL),
+               "`b` has the type json, which is not read as number there.*push = FALSE",
+               class = "dpsosp_error_argument")
+  sums <- function(push, design = problem$design) {
+    dpsosp:::push_sums(push, design, problem$response, 60, problem$loss, TRUE, design$radius)
+  }
+  expect_true("gradient" %in% sums(source$push)$words)
+  short <- source$push
+  short$dialect$characters <- 100
+  expect_null(sums(short)) # no statement is that short
+  far <- problem$design
+  far$ranges["b", ] <- c(-1e200, 1e200)
+  expect_null(sums(source$push, far))
+  push <- source$push
+  push$persons <- list(key = "t.a")
+  expect_error(sums(push, far), "too large or too close.*charged stays charged", class = "dpsosp_error_source")
+  expect_null(dpsosp:::value_forms(structure(list(), class = "AnotherConnection"), "people", source$schema))
+})
+
+test_that("certificates of shards in databases", {
+  source <- push_pair(sqlite_connection(), d)$push
+  fit <- quiet_fit(y ~ a, d, eps = 1, delta = 1e-6, bounds = frame_bounds["a"], noise = "reproducible")
+  shards <- dpsosp:::source_of(dpsosp:::rows_stay, source$n, source$schema, "2 shards")
+  shards$shards <- list(where = list(1, 2), n = c(30, 30), linked = TRUE)
+  budget <- dp_budget(eps = 1, delta = 1e-6)
+  expect_error(dp_certify(fit, shards, budget = budget), "sums that a database does not compute, and no rows",
+               class = "dpsosp_error_argument")
+  expect_equal(nrow(dp_ledger(budget)), 0)
 })

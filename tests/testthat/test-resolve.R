@@ -28,6 +28,9 @@ test_that("too small a budget is told before anything is charged, with what woul
   expect_length(told(fit(eps = numbers[1] * 0.8)), 1)
   expect_length(told(fit(problem_frame(numbers[2]))), 0)
   expect_length(told(fit(problem_frame(0.8 * numbers[2]))), 1)
+  # Plans know the accountant of Gaussian releases only.
+  expect_length(told(fit(budget = dp_budget(mu = 0.1))), 1)
+  expect_length(told(fit(budget = dp_budget(rho = 0.1^2 / 2))), 0)
   budget <- dp_budget(eps = 0.3, delta = 1e-6)
   expect_error(withCallingHandlers(suppressWarnings(fit(eps = NULL, delta = NULL, budget = budget)),
                                    dpsosp_message_resolve = function(m) stop("stopped by the caller")))

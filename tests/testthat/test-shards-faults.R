@@ -105,3 +105,19 @@ test_that("a shard that changed is another one", {
   write(d)
   expect_identical(coef(shard_fit(shards)), coef(fit))
 })
+
+test_that("workers of another version, of another kind of shard, or that hold nothing are refused", {
+  usual <- list(version = worker_version(), linked = FALSE, schema = list(a = 1))
+  seen <- function(...) {
+    other <- list(...)
+    replace(usual, names(other), other)
+  }
+  refused <- function(code, reason) expect_error(code, reason, class = "dpsosp_error_source")
+  refused(check_alike(list(seen(), seen(version = "0.0.1")), NULL), "shard 2 has version 0.0.1 of dpsosp")
+  refused(check_alike(list(seen(), seen(linked = TRUE)), NULL), "Shard 2 and the first shard are not both tables")
+  refused(check_alike(list(seen(), seen(schema = list(b = 1))), NULL), "Shard 2 has no column `a`")
+  expect_null(check_alike(list(seen(), seen()), NULL))
+  refused(worker_answer(list(step = "sum", key = "a key that nobody opened", id = "1")), "The shard is not open")
+  refused(check_linked(dp_source(in_chunks(push_frame, 100))), "must return a data frame, or a source whose database")
+  expect_match(worker_failure(simpleError("secret")), "could not be reached.*charged stays charged")
+})

@@ -173,3 +173,34 @@ test_that("two PostgreSQL clusters give the fit in memory, and see sums and the 
                         class = "dpsosp_error_source")
   expect_equal(charged(budget), 3)
 })
+
+test_that("a worker counts in its database, and says before a sum that a matrix is too large", {
+  connection <- sqlite_connection()
+  force(connection)
+  d <- problem_frame(60)
+  DBI::dbWriteTable(connection, "people", d)
+  ask <- function(step, ...) {
+    dpsosp:::worker_answer(list(step = step, key = "a worker of its own", id = "1", n = 60, linked = TRUE, ...))
+  }
+  shard <- function() dp_source(connection, "people", levels = levels_of(d), push = TRUE)
+  seen <- ask("look", shard = shard)
+  expect_identical(seen[c("n", "linked")], list(n = 60L, linked = TRUE))
+  problem <- suppressMessages(dpsosp:::problem_source(y ~ a + b, shard(), "logistic", frame_bounds[c("a", "b")], NULL,
+                                                      NULL, NULL))
+  breaks <- c(-1, 0, 0.5, 1)
+  counted <- ask("counts", design = problem$design, response = NULL, names = "b", breaks = list(breaks))
+  expect_identical(counted$n, 60)
+  expect_equal(counted$sum, as.vector(table(cut(d$b, breaks))))
+  open <- function() {
+    ask("open", schema = seen$schema, columns = c("a", "b", "y"), design = problem$design, response = problem$response,
+        bare = FALSE, loss = problem$loss, intercept = TRUE, radius = problem$design$radius)
+  }
+  expect_null(open()$refused)
+  held <- dpsosp:::linked[["a worker of its own"]]
+  held$push$dialect$characters <- 100
+  assign("a worker of its own", held, dpsosp:::linked)
+  expect_identical(open()$refused, "A matrix of these columns is too large for a statement.")
+  ask("close")
+  expect_null(dpsosp:::snapshots[["a worker of its own"]])
+  rm(list = "a worker of its own", envir = dpsosp:::linked)
+})

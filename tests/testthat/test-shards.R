@@ -119,3 +119,26 @@ test_that("wrong arguments and shards that do not fit together are errors", {
   wrong(dp_shards(function() 1, "one"), "data frame", "source")
   wrong(dp_shards("nowhere.csv", "one"), "shard 1", "source")
 })
+
+test_that("a worker's sums of a margin loss are no larger than its rows allow", {
+  most <- max_of_sum(loss_logistic(), 2, TRUE, 0)
+  at <- c(0, 0, 0)
+  along <- c(0, 3, 4)
+  expect_equal(most(list(word = "clipped gradient", at = at, clip = 0.3)), list(length = 3, size = 0.3))
+  expect_equal(most(list(word = "model gradient", at = at, along = along)), list(length = 3, size = 1 + 5 / 4))
+  # A record of norm one, at which the curvature is largest, gives as much as is allowed.
+  shard <- .Call(ffi_shard_create, matrix(c(0.6, 0), 1), TRUE, 1, 1, "logistic", 0)
+  sum_of <- function(word) .Call(ffi_shard_sum, shard, moved_ask(word, at))
+  expect_equal(most(list(word = "trace", at = at)), list(length = 1, size = sum_of("trace")))
+  expect_equal(most(list(word = "squares", at = at))$size, sqrt(sum(sum_of("squares")^2)))
+  expect_identical(most(list(word = "squares", at = at))$length, 9)
+})
+
+test_that("a shard with other columns than the source's ends the fit", {
+  source <- list(schema = problem_frame(0), shards = list(where = list(1, 2)))
+  digest <- schema_digest(source$schema["a"])
+  answers <- list(list(schema = digest), list(schema = schema_digest(source$schema["b"])))
+  expect_error(check_opened(answers, source, "a"), "Shard 2 of 2 gave no sum: other columns, types or levels",
+               class = "dpsosp_error_source")
+  expect_null(check_opened(answers[1], source, "a"))
+})

@@ -175,3 +175,15 @@ test_that("rows are compared with those of other passes when all have been read"
   expect_error(fit(source, eps = 1), "gave other rows", class = "dpsosp_error_source")
   expect_same_fit(fit(source, eps = 1, delta = 1e-6), whole)
 })
+
+test_that("intervals need passes of their own, and a second pass is refused", {
+  source <- read_once()
+  budget <- dp_budget(eps = 1, delta = 1e-6)
+  expect_error(fit(source, budget = budget, inference = "sandwich"), "and `inference` needs passes of its own",
+               class = "dpsosp_error_argument")
+  expect_equal(nrow(dp_ledger(budget)), 0)
+  expect_false(source$once$read)
+  dpsosp:::claim_pass(source)
+  expect_true(source$once$read)
+  expect_error(dpsosp:::claim_pass(source), "can be read once only, and was", class = "dpsosp_error_source")
+})

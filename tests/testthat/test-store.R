@@ -28,6 +28,13 @@ test_that("arguments of a store are refused", {
   refused(eps = 1, delta = 1e-7, other = c(eps = 0.1, delta = 1e-7))
   refused(eps = 1, delta = 1e-7, study = "s")
   refused(eps = 1, delta = 1e-7, neighbours = "add-remove")
+  plan <- event_gaussian(0.3)
+  expect_error(dp_budget(eps = 1, delta = 1e-7, plan = plan, accountant = "gdp", store = path),
+               "implies `accountant = \"renyi\"`", fixed = TRUE, class = "dpsosp_error_argument")
+  expect_error(dp_budget(eps = 1, delta = 1e-7, plan = plan, neighbours = "zero-out", store = path),
+               "and its own `neighbours`", class = "dpsosp_error_argument")
+  expect_error(dp_budget(eps = 1, delta = 1e-7, plan = plan, other = c(eps = 0.9, delta = 5e-8), store = path),
+               "leaves nothing for other fits", class = "dpsosp_error_argument")
   expect_false(file.exists(path))
   expect_error(dp_budget(eps = 1, delta = 1e-7, store = 1), class = "dpsosp_error_argument")
   expect_error(dp_budget(eps = 1, delta = 1e-7, store = file.path(path, "x")), class = store_error)
@@ -145,6 +152,10 @@ test_that("each accountant counts what it can, the other part the rest", {
     utils::tail(dp_ledger(b), 1)$accountant
   }
   expect_error(paid(stores$renyi, "newton", 1e-4), "too small", class = "dpsosp_error_argument")
+  # The same share of both parts: 0.3 of eps = 1 is 0.3 of delta = 5e-8.
+  expect_error(store_fit(stores$gdp, eps = 0.3, method = "objpert"), "give a `delta` of this part, such as 1.5e-08",
+               class = "dpsosp_error_accountant")
+  expect_equal(nrow(dp_ledger(stores$gdp)), 0)
   expected <- list(newton = names(stores), spider = names(stores), blgd = c("other", "zcdp", "renyi"),
                    sgd = c("other", "other", "renyi"), objpert = rep("other", 3))
   for (method in names(expected)) {
