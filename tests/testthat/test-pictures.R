@@ -94,8 +94,10 @@ test_that("all kinds of fits are drawn at 9 cm, and the device is put back", {
   smooth <- study(y ~ s(a) + s(b) + ti(a, b) + f, large, bounds = frame_bounds)
   only <- study(y ~ s(a), large, bounds = frame_bounds["a"])
   for (fit in long_values(list(line, sure, species, number, count, smooth, only))) {
-    for (what in c("coefficients", "terms", "run", "gradients", "budget")) expect_identical(plot(fit, what), fit)
+    for (what in c("coefficients", "terms", "run", "budget")) expect_identical(plot(fit, what), fit)
   }
+  expect_identical(plot(line, "gradients"), line)
+  expect_error(plot(number, "gradients"), "no gradients whose norms", class = "dpsosp_error_absent")
   expect_identical(graphics::par(c("mfrow", "mar", "oma")), before)
   expect_identical(vapply(effect_panels(smooth, quote(plot())), `[[`, "", "name"), c("s(a)", "s(b)", "f"))
   skip_if_not_installed("ggplot2")
