@@ -240,8 +240,14 @@ level_coding <- function(variable, name, code, interaction, call) {
                                             paste0(name, kept, recycle0 = TRUE)))
 }
 
+# The same name twice is refused in the end.
+add_predictor <- function(out, name, expression) {
+  out$predictors <- c(out$predictors, stats::setNames(list(expression), name))
+  out
+}
+
 add_factor <- function(out, name, variable) {
-  out$predictors[[name]] <- variable$expression
+  out <- add_predictor(out, name, variable$expression)
   out$levels[[name]] <- variable$levels
   out
 }
@@ -252,7 +258,7 @@ add_pairs <- function(out, variables, codings) {
   name <- paste(names(variables), collapse = ":")
   kept <- lapply(codings, `[[`, "kept")
   expressions <- lapply(variables, `[[`, "expression")
-  out$predictors[[name]] <- as.call(c(quote(crossed), list(labels), unname(rbind(expressions, kept))))
+  out <- add_predictor(out, name, as.call(c(quote(crossed), list(labels), unname(rbind(expressions, kept)))))
   out$levels[[name]] <- c("", labels)
   out
 }
@@ -267,7 +273,7 @@ add_products <- function(out, term, codings, by_parts) {
     cell <- unlist(cells[i, ])
     labels <- mapply(function(part, k) names(part)[k], parts, cell)
     name <- paste(labels, collapse = ":")
-    out$predictors[[name]] <- Reduce(function(a, b) call("*", a, b), Map(`[[`, parts, cell))
+    out <- add_predictor(out, name, Reduce(function(a, b) call("*", a, b), Map(`[[`, parts, cell)))
     if (!identical(unname(of), name)) out$products[[name]] <- unname(of)
     apart <- labels[!together & by_parts]
     if (any(together)) out$blocks[[name]] <- paste(c(term, apart), collapse = " ")

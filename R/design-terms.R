@@ -20,7 +20,6 @@ design_terms <- function(formula, data, call) {
   terms <- tryCatch(suppressWarnings(stats::terms(formula, data = data)), error = function(e) {
     abort("argument", "`formula` is not one that terms() understands: ", conditionMessage(e), call = call)
   })
-  if (attr(terms, "response") == 0L) abort("argument", "`formula` must have a response.", call = call)
   if (deparse1(attr(terms, "variables")[[2]]) %in% attr(terms, "term.labels")) {
     abort("argument", "`formula` has its response among the predictors.", call = call)
   }
@@ -39,7 +38,7 @@ vector_functions <- function() {
 # Replaces names of constants, such as k in I(x / k), by their values in the formula's environment: they are public
 # already, and a fit keeps no environment. A column has precedence over a constant, and a bare name is a term.
 put_constants <- function(formula, columns, environment, call) {
-  formula[[2]] <- put_environment(formula[[2]], columns, environment, call)
+  if (is.call(formula[[2]])) formula[[2]] <- put_environment(formula[[2]], columns, environment, call)
   formula[[3]] <- put_environment(formula[[3]], columns, environment, call, formula_operators)
   formula
 }

@@ -231,3 +231,10 @@ test_that("certificates of shards in databases", {
                class = "dpsosp_error_argument")
   expect_equal(nrow(dp_ledger(budget)), 0)
 })
+
+test_that("formulas whose columns would have one name, or without a response", {
+  d[["fv:a"]] <- d$a / 30
+  expect_error(quiet_fit(y ~ f * a + `fv:a`, d, eps = 1), "column and an interaction that are both called `fv:a`",
+               class = "dpsosp_error_argument")
+  expect_error(quiet_fit(NULL ~ a, d, eps = 1), "not a single constant", class = "dpsosp_error_argument")
+})
