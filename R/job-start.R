@@ -19,14 +19,10 @@
 # the response by octaves come first: the mean is that of counts clipped where the octaves show no more, and its noise
 # is in proportion to this clip. With an offset o the level is the mean count over the mean of e^o.
 
-# inst/experiments/response-rule.R compares these with others.
-response_share <- c(0.03, 0.25) # least and largest fraction of the budget for the bounds, if none are declared,
-response_alone <- 0.3     # and the largest where only the level is found; in between they have
-response_precise <- 30    # this n mu of their own
+# inst/experiments/response-rule.R compares these with others, as those of look_share() (method-residual.R).
 response_again <- 0.6     # largest fraction, with what looked first, that looks again where none were found,
 response_surely_precise <- 45 # with this n mu of its own
 response_unseen <- 30     # n mu from which on noisy counts may show where in declared bounds the response is
-response_unsure <- 400    # n mu below which the level is that of a response in narrower bounds than the declared ones
 response_surely <- 2.5    # standard deviations by which the fraction of used records must be below one
 response_least <- 1e-6    # and its least value, which small weights may come near
 count_octaves_share <- 0.6 # fraction of the level's budget for the octaves,
@@ -117,13 +113,6 @@ refined_level <- function(job, reach, rho) {
   level_in(job, near, (1 - level_first - level_range) * rho)
 }
 
-bounds_share <- function(job) {
-  precise_share(job, response_precise, if (is_level_only(job)) c(response_share[1], response_alone) else response_share)
-}
-
-# What finds the range of the response where there is much noise, of the budget that a plan of the run counts on.
-look_share <- function(job) if (!is_count(job) && is_unsure(job)) bounds_share(job) else 0
-
 # Without a range a fit says nothing, so that a larger part of the budget looks for it again.
 bounds_again <- function(job) {
   precise_share(job, response_surely_precise, c(bounds_share(job), response_again)) - bounds_share(job)
@@ -156,9 +145,6 @@ find_bounds <- function(job) {
 
 # The response in its own units, as a column whose values can be counted; NA for a missing value.
 raw_response <- function(job) job$counted(complete(job, response = raw_bounds(job$response)))
-
-# Is the noise of the level, in proportion to the width of the bounds, so large that narrower ones are worth their cost?
-is_unsure <- function(job) records_by_budget(job) < response_unsure
 
 # With still fewer records the noise would hide where in declared bounds the response is.
 is_worth_a_look <- function(job) is_unsure(job) && records_by_budget(job) >= response_unseen

@@ -12,6 +12,11 @@ residual_phases <- 4L          # as in the core
 residual_steps <- 75L          # of all phases
 residual_level <- c(0.02, 0.2) # least and largest fraction for the level of the response,
 residual_precise <- 6          # which is this over n mu in between
+# inst/experiments/response-rule.R compares these with others.
+response_share <- c(0.03, 0.25) # least and largest fraction for the bounds of the response, if none are declared,
+response_alone <- 0.3          # and the largest where only the level is found; in between they have
+response_precise <- 30         # this n mu of their own
+response_unsure <- 400         # n mu below which the level is that of a response in narrower bounds than declared ones
 count_level <- c(0.05, 0.5)    # the same for counts, whose level has this n mu of its own in between
 count_precise <- 50
 count_hopeless <- 0.08         # d / (n mu) from which on only the level of counts is found
@@ -115,6 +120,16 @@ level_share <- function(job) {
   if (is_count(job)) return(precise_share(job, count_precise, count_level))
   between(residual_precise / records_by_budget(job), residual_level)
 }
+
+# What finds the range of the response where there is much noise, of the budget that a plan of the run counts on.
+look_share <- function(job) if (!is_count(job) && is_unsure(job)) bounds_share(job) else 0
+
+bounds_share <- function(job) {
+  precise_share(job, response_precise, if (is_level_only(job)) c(response_share[1], response_alone) else response_share)
+}
+
+# Is the noise of the level, in proportion to the width of the bounds, so large that narrower ones are worth their cost?
+is_unsure <- function(job) records_by_budget(job) < response_unsure
 
 # With much noise small clips are better, although they hardly estimate means. Huber's estimate has its own.
 clip_over_scale <- function(job, noise) {
