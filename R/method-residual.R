@@ -40,7 +40,7 @@ residual_usual <- 0.7          # larger ones are less likely (inst/experiments/r
 residual_corrections <- c(level = 0.3, slope = 0.1)
 # standard deviations, in octaves, of the scale of residuals before the first counts and of its change from phase to
 # phase (inst/experiments/response-rule.R)
-residual_doubt <- c(first = 1.5, phase = 0.7)
+residual_doubt <- c(first = 3, phase = 0.7)
 residual_constant <- 1         # the intercept's coordinate, times sqrt(d)
 residual_spread <- 1e-3        # smallest standard deviation that a coordinate is expected to have, over its scale
 

@@ -31,7 +31,7 @@ static inline struct residual_options run_options_residual(void) {
                                    .signal = 1 / 64.0,
                                    .signals = 8,
                                    .usual = 0.7,
-                                   .first_doubt = 1.5,
+                                   .first_doubt = 3,
                                    .phase_doubt = 0.7};
 }
 

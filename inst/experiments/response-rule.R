@@ -18,10 +18,10 @@ look <- function(share, precise, again, surely) {
 }
 settings <- list(
   current = list(), "all signals" = list(residual_usual = Inf), "usual 0.35" = list(residual_usual = 0.35),
-  "no doubt is too large" = doubt(1e6, 1e6), "doubt 1.5, 0.3" = doubt(1.5, 0.3), "doubt 1.5, 1.5" = doubt(1.5, 1.5),
-  "doubt 0.7, 0.7" = doubt(0.7, 0.7), "doubt 3, 0.7" = doubt(3, 0.7),
+  "nothing expected" = doubt(1e6, 1e6), "doubt 3, 1.5" = doubt(3, 1.5), "doubt 1.5, 0.7" = doubt(1.5, 0.7),
+  "doubt 0.7, 0.7" = doubt(0.7, 0.7), "doubt 6, 0.7" = doubt(6, 0.7),
   "look .03, again .4" = look(0.03, 30, 0.4, 45), "look .15, again .4" = look(0.15, 30, 0.4, 45),
-  "look .15, again .6" = look(0.15, 30, 0.6, 45), "look .25, once" = look(0.25, 30, 0.25, 30),
+  "look .15, again .6" = look(0.15, 30, 0.6, 45), "look .25, again .3" = look(0.25, 30, 0.3, 45),
   "look from 0 on" = list(response_unseen = 0), "look from 60 on" = list(response_unseen = 60),
   "look .4, again .6" = look(0.4, 45, 0.6, 45), "look .25 for 20" = look(0.25, 20, 0.6, 45)
 )
