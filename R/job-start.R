@@ -75,12 +75,15 @@ coded_in <- function(job, range) {
   with_range(if (has_offset(job$design)) less_offset(job$response) else job$response, range[1], range[2])
 }
 
-# Noisy counts of the response in this coding by octaves, and the range that they tell.
-response_octaves <- function(job, coding, rho) {
-  found <- release_counts(job$counted(complete(job, response = coding)), list(octave_breaks), job$budget, rho,
+# Noisy counts of the response in this coding between breaks.
+count_response <- function(job, coding, breaks, rho) {
+  found <- release_counts(job$counted(complete(job, response = coding)), list(breaks), job$budget, rho,
                           job$neighbours, job$noise == "reproducible")
   list(counts = found$counts[[1]], sd = found$sd)
 }
+
+# By octaves, and the range that these tell.
+response_octaves <- function(job, coding, rho) count_response(job, coding, octave_breaks, rho)
 
 read_response <- function(job, octaves) {
   range <- read_octaves(octaves$counts, octaves$sd, job$n, ranges_keeping)
@@ -142,9 +145,6 @@ find_bounds <- function(job) {
   add_entries(complete(job, loss = loss, response = with_bounds(job$response, loss)),
               missed_response = if (!attr(found, "found")) TRUE)
 }
-
-# The response in its own units, as a column whose values can be counted; NA for a missing value.
-raw_response <- function(job) job$counted(complete(job, response = raw_bounds(job$response)))
 
 # With still fewer records the noise would hide where in declared bounds the response is.
 is_worth_a_look <- function(job) is_unsure(job) && records_by_budget(job) >= response_unseen
@@ -213,9 +213,7 @@ spare <- function(job) {
 release_octaves <- function(job, top, rho) {
   ends <- 2^(0:ceiling(log2(top)))
   breaks <- c(-.Machine$double.xmax, 0.5, ends[-length(ends)] * (1 + .Machine$double.eps), .Machine$double.xmax)
-  found <- release_counts(raw_response(job), list(breaks), job$budget, rho, job$neighbours,
-                          job$noise == "reproducible")
-  list(counts = found$counts[[1]] / job$n, sd = found$sd / job$n)
+  lapply(count_response(job, raw_bounds(job$response), breaks, rho), `/`, job$n)
 }
 
 # The end of the outermost octave that seems to contain counts. Where none exceeds the noise level, a small number, as

@@ -12,11 +12,6 @@ residual_phases <- 4L          # as in the core
 residual_steps <- 75L          # of all phases
 residual_level <- c(0.02, 0.2) # least and largest fraction for the level of the response,
 residual_precise <- 6          # which is this over n mu in between
-# inst/experiments/response-rule.R compares these with others.
-response_share <- c(0.03, 0.25) # least and largest fraction for the bounds of the response, if none are declared,
-response_alone <- 0.3          # and the largest where only the level is found; in between they have
-response_precise <- 30         # this n mu of their own
-response_unsure <- 400         # n mu below which the level is that of a response in narrower bounds than declared ones
 count_level <- c(0.05, 0.5)    # the same for counts, whose level has this n mu of its own in between
 count_precise <- 50
 count_hopeless <- 0.08         # d / (n mu) from which on only the level of counts is found
@@ -41,6 +36,11 @@ residual_corrections <- c(level = 0.3, slope = 0.1)
 # standard deviations, in octaves, of the scale of residuals before the first counts and of its change from phase to
 # phase (inst/experiments/response-rule.R)
 residual_doubt <- c(first = 3, phase = 0.7)
+# inst/experiments/response-rule.R compares the next four with others.
+response_share <- c(0.03, 0.25) # least and largest fraction for the bounds of the response, if none are declared,
+response_alone <- 0.3          # and the largest where only the level is found; in between they have
+response_precise <- 30         # this n mu of their own
+response_unsure <- 400         # n mu below which the level is that of a response in narrower bounds than declared ones
 residual_constant <- 1         # the intercept's coordinate, times sqrt(d)
 residual_spread <- 1e-3        # smallest standard deviation that a coordinate is expected to have, over its scale
 

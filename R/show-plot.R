@@ -20,7 +20,7 @@ plot.dp_network <- function(x, what = c("run", "gradients", "budget"), ...) {
 
 run_panels <- list(run = c("gradients", "budget"), gradients = "gradients", budget = "budget")
 
-# A run may have no gradient, as that of "objpert".
+# Gradients of residuals, whose clips differ, are not among those of gradient_series().
 plot_run <- function(x, names) {
   if (nrow(gradient_series(x)) == 0L) names <- setdiff(names, "gradients")
   if (length(names) == 0L) absent("The run has no gradients whose norms could be compared.", call = sys.call(-1))
