@@ -39,6 +39,7 @@ design_template <- function(formula, data, bounds = "private", radius = NULL, ca
   columns <- design_columns(names(expanded$predictors), expanded$levels, names(expressions), expanded$full)
   if (nrow(columns) + intercept == 0L) abort("argument", "`formula` leaves nothing to fit.", call = call)
   smooth <- design_smooth(terms, bases, names(expanded$predictors), !is.null(radius), call)
+  refuse_repeated(names(expanded$predictors), call)
   # Each numeric column, factor with at least one column, and basis block has norm at most one.
   blocks <- length(unique(design_blocks(columns$variable, expanded$blocks)))
   radius <- if (is.null(radius)) sqrt(blocks + intercept) else check_number(radius, "radius", 0, call = call)
@@ -210,12 +211,15 @@ expand_terms <- function(terms, variables, call) {
     }
     out$term[setdiff(names(out$predictors), before)] <- term
   }
-  repeated <- anyDuplicated(names(out$predictors))
-  if (repeated > 0L) {
-    abort("argument", "`formula` has a column and an interaction that are both called `",
-          names(out$predictors)[repeated], "`: rename the column.", call = call)
-  }
   out
+}
+
+# After the checks of smooths, whose own message says more of two terms of one column.
+refuse_repeated <- function(predictors, call) {
+  repeated <- anyDuplicated(predictors)
+  if (repeated == 0L) return(invisible())
+  abort("argument", "`formula` has a column and an interaction that are both called `", predictors[repeated],
+        "`: rename the column.", call = call)
 }
 
 # The first main effect that is a factor. A factor with one level is constant and is skipped.
