@@ -8,6 +8,10 @@
 
 # Other values of floor, constant and growth are compared on synthetic problems in inst/experiments/ridge-rule.R.
 geometry_floor <- 2      # standard deviations of its noise that are added to a variance
+geometry_common <- 0.1   # median of what variances over the squares of largest values have in common,
+geometry_doubt <- 1.5    # standard deviation of its logarithm,
+geometry_differ <- 1     # and of the logarithms of the columns' own
+geometry_grid <- 0.1     # step of a grid of logarithms; no variance is known better than this, relative to itself
 geometry_surely <- 2     # a second moment must be below that of an indicator by this many standard deviations
 geometry_least <- 0.001  # smallest standard deviation of a mapped column, over the largest
 geometry_constant <- 1.5 # the intercept's coordinate, times sqrt(d); the start already has a good intercept
@@ -27,7 +31,7 @@ job_geometry <- function(job) {
   columns <- mapped_columns(job$design)
   moments <- if (inherits(job$moments, "dp_geometry")) public_moments(job$moments, columns, job$design) else
     of_used(release_moments(job, columns), job$level$present)
-  if (!job$design$intercept) moments <- moments_about_zero(moments)
+  moments <- expected_moments(moments, columns$box, job)
   geometry <- c(new_geometry(moments, columns$degree, job), row_bounds(job))
   geometry <- c(geometry, class_weights(job, geometry, moments$variance, columns$box))
   if (job$method$residuals) geometry <- residual_geometry(geometry, moments, job, columns$box)
@@ -91,8 +95,8 @@ check_geometry_columns <- function(job) {
   }
 }
 
-# Means, variances and the standard deviation of their noise; before a run by residuals, for which the mean weight was
-# released, those by the records' weights. A column in [l, h] with mean m has variance at most (h - m)(m - l), with
+# Means, noisy variances and the standard deviation of their noise; before a run by residuals, for which the mean weight
+# was released, those by the records' weights. A column in [l, h] with mean m has variance at most (h - m)(m - l), with
 # equality for an indicator. This bound is used unless the second moment is clearly smaller. Columns with negative
 # values use the second moment.
 release_moments <- function(job, columns) {
@@ -113,7 +117,7 @@ release_moments <- function(job, columns) {
   squared <- box[, 1] < 0 | (!indicator & square + geometry_surely * 2 * most * answer$sd < bound)
   variance <- ifelse(squared, square, bound)
   sd <- answer$sd * ifelse(squared, 2 * most, abs(box[, 2] + box[, 1] - 2 * mean))
-  list(mean = mean, variance = pmin(pmax(variance, 0), most^2), sd = sd, centre_sd = answer$sd,
+  list(mean = mean, variance = pmin(variance, most^2), sd = sd, centre_sd = answer$sd,
        usable = if (whole && !weighted) usable_moment(job$design, constant, answer$sd),
        ends = if (whole) columns_at_ends(job$design, columns$name, job$private, released, constant, answer$sd))
 }
@@ -124,16 +128,44 @@ of_used <- function(moments, present = NULL) {
   square <- (moments$variance + moments$mean^2) / present
   moments[c("mean", "sd", "centre_sd")] <- lapply(moments[c("mean", "sd", "centre_sd")], `/`, present)
   moments$mean <- pmin(pmax(moments$mean, -1), 1)
-  moments$variance <- pmin(pmax(square - moments$mean^2, 0), 1)
+  moments$variance <- square - moments$mean^2
   moments
 }
 
 # Without an intercept nothing could absorb a shift: columns are not centred, and their mean squares take the place of
-# variances. So a constant column has a coordinate of about one, like any other.
-moments_about_zero <- function(moments) {
-  moments$variance <- moments$variance + moments$mean^2
-  moments$mean <- 0 * moments$mean
+# variances. So a constant column has a coordinate of about one, like any other. Fits by residuals take the expected
+# variances; others add the noise level later, which for the logistic loss is as good.
+expected_moments <- function(moments, box, job) {
+  if (!job$design$intercept) {
+    moments$variance <- moments$variance + moments$mean^2
+    moments$mean <- 0 * moments$mean
+  }
+  if (job$method$residuals && any(moments$sd > 0)) {
+    moments$variance <- expected_variances(moments$variance, moments$sd, pmax(abs(box[, 1]), abs(box[, 2])))
+    moments$sd <- 0 * moments$sd
+  }
+  moments$variance <- pmax(moments$variance, 0)
   moments
+}
+
+# Expected variances of columns given noisy ones, which may be negative, with these standard deviations of their noise;
+# most: the largest absolute values. Relative to the squares of these, variances are log-normal around a common value,
+# which all columns tell: one that the noise hides is expected to be like the others. Integrals are sums over a grid.
+expected_variances <- function(noisy, sd, most) {
+  unit <- pmax(most, geometry_least * max(most))^2
+  noise <- pmax(sd / unit, geometry_grid * abs(noisy) / unit, 1e-12)
+  own <- seq(log(min(1e-4, noise) / 10), 0, by = geometry_grid)
+  likelihood <- mapply(function(at, noise) {
+    log_density <- -((at - exp(own)) / noise)^2 / 2
+    exp(log_density - max(log_density))
+  }, noisy / unit, noise)
+  prior <- outer(own, own, function(own, common) exp(-((own - common) / geometry_differ)^2 / 2))
+  prior <- t(t(prior) / colSums(prior))
+  by_common <- crossprod(prior, likelihood) # a row for each common value, a column for each column
+  log_weight <- rowSums(log(by_common)) - ((own - log(geometry_common)) / geometry_doubt)^2 / 2
+  weight <- exp(log_weight - max(log_weight))
+  posterior <- likelihood * (prior %*% (weight / by_common))
+  unit * colSums(posterior * exp(own)) / colSums(posterior)
 }
 
 # The degrees of a design's polynomials of ordered factors, in the order of its columns; one for other columns.

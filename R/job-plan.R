@@ -415,11 +415,11 @@ plan_share <- function(s) {
 
 # Classes have equal weights, which changes no scale of noise.
 plan_geometry <- function(s) {
-  moments <- plan_moments(s)
-  if (!s$design$intercept) moments <- moments_about_zero(moments)
+  box <- mapped_columns(s$design)$box
+  moments <- expected_moments(plan_moments(s), box, s)
   geometry <- c(new_geometry(moments, s$frame$degree, s), row_bounds(s),
                 list(tilt = 0, shortest = geometry_shortest, end = rep(NaN, columns_of(s))))
-  if (s$method$residuals) geometry <- residual_geometry(geometry, moments, s, mapped_columns(s$design)$box)
+  if (s$method$residuals) geometry <- residual_geometry(geometry, moments, s, box)
   .Call(ffi_oracle_move, s$oracle, geometry)
   add_entries(s, geometry = geometry)
 }

@@ -8,8 +8,11 @@
 #' `geometry_public()` declares centres and scales that are public. The argument `geometry` of [dp_sosp()] takes
 #' * `"private"`: means and variances of the mapped columns are released, with 9 percent of the budget, in one Gaussian
 #'   release. It holds the mean of every column and, unless the column is an indicator, the mean of its square. The
-#'   variance of an indicator follows from its mean. Twice the standard deviation of the noise in a variance is added
-#'   to it, so that a column whose variance does not exceed the noise level is not scaled up.
+#'   variance of an indicator follows from its mean. Where the noise may hide a variance, its column is not scaled up:
+#'   twice the standard deviation of the noise is added to it. Fits with [loss_squared()], [loss_huber()] and
+#'   [loss_poisson()] take the expected variance instead: variances relative to the squares of the columns' bounds are
+#'   log-normal around a value that all columns have in common, so that a column of which the noise shows nothing is
+#'   expected to be like the others (`inst/experiments/variance-rule.R`).
 #' * the value of `geometry_public(mean, sd)`: public numbers, such as those of a census, which cost no budget.
 #' * `"none"`: rows are used as they were mapped. The method `"newton-ridge"` refuses this value.
 #' * `NULL`, the default: `"private"` or `"none"`, see the section The default.
