@@ -7,7 +7,8 @@
 #             shortest and end
 
 # Other values of floor, constant and growth are compared on synthetic problems in inst/experiments/ridge-rule.R.
-geometry_floor <- 2      # standard deviations of its noise that are added to a variance
+geometry_floor <- 2      # standard deviations of its noise that are added to a variance, but in fits by residuals
+# inst/experiments/variance-rule.R compares the next three with others.
 geometry_common <- 0.1   # median of what variances over the squares of largest values have in common,
 geometry_doubt <- 1.5    # standard deviation of its logarithm,
 geometry_differ <- 1     # and of the logarithms of the columns' own
