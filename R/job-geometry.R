@@ -156,17 +156,18 @@ expected_variances <- function(noisy, sd, most) {
   unit <- pmax(most, geometry_least * max(most))^2
   noise <- pmax(sd / unit, geometry_grid * abs(noisy) / unit, 1e-12)
   own <- seq(log(min(1e-4, noise) / 10), 0, by = geometry_grid)
+  size <- exp(own)
   likelihood <- mapply(function(at, noise) {
-    log_density <- -((at - exp(own)) / noise)^2 / 2
+    log_density <- -((at - size) / noise)^2 / 2
     exp(log_density - max(log_density))
   }, noisy / unit, noise)
-  prior <- outer(own, own, function(own, common) exp(-((own - common) / geometry_differ)^2 / 2))
+  prior <- exp(-(outer(own, own, `-`) / geometry_differ)^2 / 2)
   prior <- t(t(prior) / colSums(prior))
   by_common <- crossprod(prior, likelihood) # a row for each common value, a column for each column
   log_weight <- rowSums(log(by_common)) - ((own - log(geometry_common)) / geometry_doubt)^2 / 2
   weight <- exp(log_weight - max(log_weight))
   posterior <- likelihood * (prior %*% (weight / by_common))
-  unit * colSums(posterior * exp(own)) / colSums(posterior)
+  unit * colSums(posterior * size) / colSums(posterior)
 }
 
 # The degrees of a design's polynomials of ordered factors, in the order of its columns; one for other columns.

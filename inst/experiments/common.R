@@ -181,3 +181,18 @@ with_constants <- function(constants, code) {
   set(constants)
   code
 }
+
+# The gains gain(row, setting, seed) with the constants of each setting and each row of `problems`: their mean and least
+# over the seeds, in a file that is continued, and as a table. arguments: the file, and the number of seeds if it is not
+# the usual one.
+compare_gains <- function(arguments, usual, settings, problems, gain) {
+  out <- results_file(arguments[1], c("setting", names(problems)))
+  seeds <- seq_len(if (length(arguments) > 1) as.integer(arguments[2]) else usual)
+  for (i in seq_len(nrow(problems))) for (setting in names(settings)) {
+    row <- c(list(setting = setting), as.list(problems[i, ]))
+    if (out$has(row)) next
+    gains <- vapply(seeds, function(seed) with_constants(settings[[setting]], gain(row, setting, seed)), 0)
+    out$add(c(row, gain = signif(mean(gains), 3), least = signif(min(gains), 3)))
+  }
+  utils::read.csv(arguments[1])
+}

@@ -56,17 +56,8 @@ gain <- function(p, row, seed, geometry) {
   mean((p$truth - mean(p$truth))^2) - mean(error^2)
 }
 
-out <- results_file(arguments[1], c("setting", names(problems)))
-seeds <- seq_len(if (length(arguments) > 1) as.integer(arguments[2]) else 8L)
-for (i in seq_len(nrow(problems))) for (setting in names(settings)) {
-  row <- c(list(setting = setting), as.list(problems[i, ]))
-  if (out$has(row)) next
-  gains <- vapply(seeds, function(seed) {
-    p <- problem(row, seed)
-    geometry <- if (setting == "public") p$public
-    with_constants(settings[[setting]], gain(p, row, seed, geometry))
-  }, 0)
-  out$add(c(row, gain = signif(mean(gains), 3), least = signif(min(gains), 3)))
-}
-table <- utils::read.csv(arguments[1])
+table <- compare_gains(arguments, 8L, settings, problems, function(row, setting, seed) {
+  p <- problem(row, seed)
+  gain(p, row, seed, if (setting == "public") p$public)
+})
 print(round(tapply(table$gain, table[c("setting", "loss", "eps", "bounds")], mean), 3))
