@@ -82,6 +82,8 @@ smooth_rank <- 0.75      # the random walk's time is this fraction of rank, the 
 smooth_even <- 0.05      # fraction of the masses that is spread evenly over the cells
 smooth_degree <- 1.5     # column j has this power of j in place of the degree of a polynomial of an ordered factor
 smooth_noise <- 0.06     # largest d / (n mu) to which smooths add columns (inst/experiments/smooth-rule.R)
+smooth_size <- 2         # where that is d / (n mu), the norm of a solution with curves over that of one without,
+smooth_growth <- 0.5     # which grows with this power of n mu / d
 
 # ---- terms of a formula ----
 
@@ -221,6 +223,17 @@ smooth_part <- function(x, knots, values, column) call("smooth_column", x, knots
 even_cells <- function(knots) {
   knots <- unique(knots)
   list(breaks = knots, mass = rep(1 / (length(knots) - 1), length(knots) - 1L))
+}
+
+# For each coordinate of the core the number of the smooth or product whose columns beyond straight lines it is of, or
+# zero; NULL without such columns.
+curved_parts <- function(design) {
+  added <- design$smooth$added
+  if (length(added) == 0L) return(NULL)
+  term <- design$term[design$columns$variable]
+  number <- match(term, unique(design$term[added]))
+  number[!design$columns$name %in% added] <- 0L
+  as.double(c(if (design$intercept) 0L, number)[design_order(design)])
 }
 
 # The columns of a term follow that of its label, or come last. square: the largest sum of squares of their mapped

@@ -168,7 +168,8 @@ residual_options <- function(job, rho) {
        iterate_sd = if (is_count(job)) count_iterate_sd else residual_iterate_sd, tail = residual_tail,
        signal = residual_signal, signals = residual_signals, usual = residual_usual,
        level_correction = residual_corrections[["level"]], slope_correction = residual_corrections[["slope"]],
-       first_doubt = residual_doubt[["first"]], phase_doubt = residual_doubt[["phase"]])
+       first_doubt = residual_doubt[["first"]], phase_doubt = residual_doubt[["phase"]],
+       smooth = curved_parts(job$design))
 }
 
 # The geometry of a job for squared error: rows have a norm of about one with the intercept, which is shorter, and the

@@ -208,7 +208,7 @@ ridge_matrix <- 0.03    # fraction of the budget for the matrix; twice as much w
 ridge_control <- function(job) {
   control <- unclass(job$control)
   few <- job$n <= ridge_few
-  if (is.na(control$iterations)) control$iterations <- if (few) 70L else 160L
+  if (is.na(control$iterations)) control$iterations <- if (few && !has_curves(job)) 70L else 160L
   if (is.na(control$matrix_share)) control$matrix_share <- if (few) 2 * ridge_matrix else ridge_matrix
   control
 }
@@ -219,19 +219,30 @@ ridge_options <- function(job, rho, loss = path_loss(job)) {
   # Where there is little noise longer steps reach coefficients far away, such as those of levels that occur with one
   # class only, where the loss has little curvature.
   factor <- if (slopes) max(ridge_curvature_factor, job$geometry$cap^-2) else 1
-  variance <- if (job$n <= ridge_few) ridge_iterate_variance / 2 else ridge_iterate_variance
+  variance <- ridge_iterate_variance * if (job$n <= ridge_few && !has_curves(job)) 0.5 else 1
   c(list(curvature = most * factor, start_curvature = start_curvature(job, most),
-         size = ridge_size * job$geometry$cap, intercept = ridge_intercept, signal = ridge_signal,
+         size = ridge_norm(job) * job$geometry$cap, intercept = ridge_intercept, signal = ridge_signal,
          signals = ridge_signals, usual = ridge_usual, reach = ridge_reach, iterate_variance = variance * sqrt(job$dim),
-         least = ridge_floor, tail = ridge_tail, matrix = NULL, matrix_sd = 0),
+         least = ridge_floor, tail = ridge_tail, matrix = NULL, matrix_sd = 0,
+         smooth = curved_parts(job$design)),
     ridge_control(job))
 }
+
+# Curves have many columns, most of which matter little: a ridge for a norm of the solution as without them would hold
+# back those that matter, the more so the less noise there is.
+ridge_norm <- function(job) {
+  if (!has_curves(job)) return(ridge_size)
+  ridge_size * max(1, smooth_size * (smooth_noise / relative_noise(job, job$rho))^smooth_growth)
+}
+
+# Has the design columns of smooths beyond straight lines?
+has_curves <- function(job) length(job$design$smooth$added) > 0L
 
 # Curvature of the loss at the constant prediction, if its fraction of the second class was released. Columns of smooths
 # may be where the rare class is, with more curvature: a smaller one would take the solution beyond the minimum.
 start_curvature <- function(job, most) {
   fraction <- job$class_fraction
-  if (is.null(fraction) || length(job$design$smooth$added) > 0L) most else min(most, fraction * (1 - fraction))
+  if (is.null(fraction) || has_curves(job)) most else min(most, fraction * (1 - fraction))
 }
 
 # Losses with several outputs with the method "newton-ridge" (src/method/classes.c): one matrix of rows, and one of the

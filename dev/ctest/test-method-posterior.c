@@ -40,11 +40,11 @@ static void one_dimension(double usual) {
       double t2 = i ? 1 : 0.25, total = s * s + h * h * t2 * variance;
       weight[i] = exp(-v * v / total / 2) / sqrt(total) / (1 + pow((i ? 1 : 0.5) / usual, 4));
       mean[i] = h * t2 * variance * v / total;
-      const struct posterior one = {1, &h, &variance, s, i ? 1 : 0.5, 1, usual};
+      const struct posterior one = {1, &h, &variance, s, i ? 1 : 0.5, 1, usual, NULL};
       CHECK(posterior_mean(&one, &v, &a) == BASE_OK);
       CHECK_NEAR(a, mean[i], 1e-12);
     }
-    const struct posterior both = {1, &h, &variance, s, 0.5, 2, usual};
+    const struct posterior both = {1, &h, &variance, s, 0.5, 2, usual, NULL};
     CHECK(posterior_mean(&both, &v, &a) == BASE_OK);
     CHECK_NEAR(a, (weight[0] * mean[0] + weight[1] * mean[1]) / (weight[0] + weight[1]), 1e-12);
   }
@@ -58,7 +58,7 @@ static void mean_of_the_posterior(void) {
   for (int i = 0; i < DIM * DIM; i++) root[i] = ctest_normal() / DIM;
   la_multiply_t_add(DIM, DIM, DIM, root, DIM, root, hessian, DIM);
   for (int j = 0; j < DIM; j++) variance[j] = exp(ctest_normal());
-  const struct posterior p = {DIM, hessian, variance, 0.1, 0.2, 4, INFINITY};
+  const struct posterior p = {DIM, hessian, variance, 0.1, 0.2, 4, INFINITY, NULL};
   int runs = ctest_size(20000, 500);
   for (int i = 0; i < runs; i++) {
     double t = ldexp(p.least, (int)(4 * ctest_uniform())), a[DIM], v[DIM], mean[DIM], product[2] = {0};
@@ -87,7 +87,8 @@ static void without_matrices(void) {
     variance[j] = 1;
     v[j] = ctest_normal();
   }
-  const struct posterior p = {DIM, hessian, variance, 0.7, 0.2, 4, 1}, without = {DIM, NULL, NULL, 0.7, 0.2, 4, 1};
+  const struct posterior p = {DIM, hessian, variance, 0.7, 0.2, 4, 1, NULL},
+                         without = {DIM, NULL, NULL, 0.7, 0.2, 4, 1, NULL};
   CHECK(posterior_mean(&p, v, full) == BASE_OK && posterior_mean_scalar(&without, h, v, scalar) == BASE_OK);
   for (int j = 0; j < DIM; j++) CHECK_NEAR(scalar[j], full[j], 1e-12);
 }

@@ -276,17 +276,17 @@ static void finds_the_scale(void) {
 /* Without slopes, the posterior of a normal mean; the first coordinate has the variance given, whatever t is. */
 static void posterior_of_known_level(void) {
   double product[4] = {3, 0, 0, 5}, weighted[2] = {6, 0}, variance[2] = {0.25, 1}, scratch[4], a[2], first;
-  const struct posterior_known p = {2, product, weighted, variance, scratch, 1e-9, 3, INFINITY, 0};
+  const struct posterior_known p = {2, product, weighted, variance, scratch, 1e-9, 3, INFINITY, 0, NULL};
   CHECK(posterior_known_mean(&p, a, &first) == BASE_OK);
   CHECK_NEAR(a[0], 6 / (3 + 4.0), 1e-12);
   CHECK_NEAR(first, 1 / (3 + 4.0), 1e-12);
   CHECK_NEAR(a[1], 0, 1e-12);
   weighted[1] = 500; /* a strong signal in the second */
-  const struct posterior_known strong = {2, product, weighted, variance, scratch, 1000, 1, INFINITY, 0};
+  const struct posterior_known strong = {2, product, weighted, variance, scratch, 1000, 1, INFINITY, 0, NULL};
   CHECK(posterior_known_mean(&strong, a, &first) == BASE_OK);
   CHECK_NEAR(a[0], 6 / 7.0, 1e-12);
   CHECK_NEAR(a[1], 100, 1e-3);
-  const struct posterior_known origin = {2, product, weighted, variance, scratch, 1000, 1, INFINITY, 1};
+  const struct posterior_known origin = {2, product, weighted, variance, scratch, 1000, 1, INFINITY, 1, NULL};
   CHECK(posterior_known_mean(&origin, a, &first) == BASE_OK);
   CHECK_NEAR(a[0], 2, 1e-3); /* no coordinate has a variance of its own */
 }
@@ -294,7 +294,7 @@ static void posterior_of_known_level(void) {
 /* t is zero or 2, which is unlikely. */
 static void posterior_of_usual_signals(void) {
   double product[4] = {3, 0, 0, 5}, weighted[2] = {6, 2}, variance[2] = {0.25, 1}, scratch[4], a[2], first;
-  const struct posterior_known p = {2, product, weighted, variance, scratch, 2, 1, 1, 0};
+  const struct posterior_known p = {2, product, weighted, variance, scratch, 2, 1, 1, 0, NULL};
   CHECK(posterior_known_mean(&p, a, &first) == BASE_OK);
   const double large = exp(2 * 2 * 4 / (1 + 4 * 5.0) / 2) / sqrt(1 + 4 * 5.0) / (1 + pow(2, 4));
   CHECK_NEAR(a[1], large / (1 + large) * 4 * 2 / (1 + 4 * 5.0), 1e-12);
@@ -309,14 +309,14 @@ static void posterior_as_without_a_level(void) {
     variance[j] = 0.5 + 0.1 * (double)j;
     v[j] = 3 - (double)j;
   }
-  const struct posterior without = {DIM, h, variance, s, t, 1, INFINITY};
+  const struct posterior without = {DIM, h, variance, s, t, 1, INFINITY, NULL};
   CHECK(posterior_mean(&without, v, a[0]) == BASE_OK);
   for (size_t j = 0; j < DIM; j++) {
     for (size_t i = 0; i < DIM; i++) product[i + j * DIM] = la_dot(DIM, h + i * DIM, h + j * DIM) / (s * s);
     weighted[j] = la_dot(DIM, h + j * DIM, v) / (s * s);
   }
   variance[0] *= t * t;
-  const struct posterior_known known = {DIM, product, weighted, variance, scratch, t, 1, INFINITY, 0};
+  const struct posterior_known known = {DIM, product, weighted, variance, scratch, t, 1, INFINITY, 0, NULL};
   CHECK(posterior_known_mean(&known, a[1], &first) == BASE_OK);
   for (size_t j = 0; j < DIM; j++) CHECK_NEAR(a[1][j], a[0][j], 1e-10);
 }

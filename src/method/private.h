@@ -61,9 +61,10 @@ struct posterior {
   double least;           /* smallest t */
   int levels;             /* number of values of t */
   double usual;           /* t above it are less likely; INFINITY: all are equally likely */
+  const double *group;    /* of each coordinate, for a factor of its own (smoothness.c); 0: none; NULL: no groups */
 };
 int posterior_mean(const struct posterior *p, const double *v, double *a);
-/* The same for H = h I and p_j = 1, without matrices; hessian and variance are not used. */
+/* The same for H = h I and p_j = 1, without matrices; hessian, variance and group are not used. */
 int posterior_mean_scalar(const struct posterior *p, double h, const double *v, double *a);
 
 /* The same where noise is correlated and the variance of the first coordinate is known: v = H a + noise of covariance
@@ -78,9 +79,16 @@ struct posterior_known {
   int levels;             /* number of values of t without zero */
   double usual;           /* as in struct posterior */
   int through_zero;       /* has the first coordinate no variance of its own, but p, too? */
+  const double *group;    /* as in struct posterior */
 };
 /* first: the posterior variance of the first coordinate, averaged over t. */
 int posterior_known_mean(const struct posterior_known *p, double *a, double *first);
+
+/* ---- smoothness.c ---- */
+
+/* The factors on prior variances of coordinates in the groups 1, 2, ..., given the variances without them. */
+int posterior_factors(size_t dim, const double *product, const double *weighted, const double *group,
+                      const double *variance, double *factor);
 
 /* ---- shrink.c ---- */
 

@@ -22,7 +22,8 @@
  *                their precisions as weights.
  *     posterior  w <- the posterior mean given v (posterior_known_mean()), with noise that includes the sampling error
  *                scale^2 M / (n p), a known prior variance of the intercept, which is the noise of the start, and
- *                variances of the columns in proportion to the squares of their priors
+ *                variances of the columns in proportion to the squares of their priors, with a factor for the curved
+ *                part of each smooth (smoothness.c)
  *   recalibrate  The mean of residuals with a wider clip, and their product with the prediction, correct what small
  *                clips do to residuals that are not symmetric: the level, and one factor for all slopes. Where there is
  *                little data, the level only. Huber's loss, which is this one with a clip of its own, keeps that: the
@@ -333,7 +334,8 @@ static int solve(struct run *r) {
                                     .least = r->o->signal * r->spread,
                                     .levels = r->o->signals,
                                     .usual = r->o->usual * r->spread,
-                                    .through_zero = !r->skip};
+                                    .through_zero = !r->skip,
+                                    .group = r->o->smooth};
   int status = posterior_known_mean(&p, r->mean, &r->first_variance);
   if (status != BASE_OK) return status;
   memcpy(r->w, r->start, dim * sizeof(double));
@@ -381,6 +383,7 @@ static const struct field residual_fields[] = {
     FIELD(residual_options, COUNT, signals),       FIELD(residual_options, NUMBER, usual),
     FIELD(residual_options, NUMBER, level_correction),
     FIELD(residual_options, NUMBER, slope_correction), FIELD(residual_options, NUMBER, first_doubt),
-    FIELD(residual_options, NUMBER, phase_doubt),  {NULL, FIELD_FLAG, 0, NULL},
+    FIELD(residual_options, NUMBER, phase_doubt),  FIELD(residual_options, NUMBERS, smooth),
+    {NULL, FIELD_FLAG, 0, NULL},
 };
 METHOD(residual)

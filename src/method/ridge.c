@@ -10,7 +10,8 @@
  *             T steps
  *   finish    The mean iterate and the mean of the gradients there, without the ridge, estimate the gradient at the
  *             start in a quadratic model of the loss with the Hessian H. The solution is the mean of the minimiser
- *             given this estimate (posterior.c), where its coordinate j has a variance in proportion to 1 / kappa_j.
+ *             given this estimate (posterior.c), where its coordinate j has a variance in proportion to 1 / kappa_j, and
+ *             the curved part of each smooth a factor of its own (smoothness.c).
  *
  * H is M for the curvature of the loss at the start, shrunk by posterior_matrix().
  *
@@ -232,7 +233,8 @@ static int finish(struct run *r) {
                               .sd = sd,
                               .least = r->o->signal,
                               .levels = r->o->signals,
-                              .usual = r->o->usual};
+                              .usual = r->o->usual,
+                              .group = r->o->smooth};
   status = posterior_mean(&p, estimate, away);
   if (status != BASE_OK) return status;
   memcpy(r->w, r->start, dim * sizeof(double));
@@ -312,6 +314,7 @@ static const struct field ridge_fields[] = {
     FIELD(ridge_options, NUMBER, reach),              FIELD(ridge_options, NUMBER, iterate_variance),
     FIELD(ridge_options, NUMBER, least),              FIELD(ridge_options, NUMBER, tail),
     FIELD(ridge_options, NUMBERS, matrix),            FIELD(ridge_options, NUMBER, matrix_sd),
+    FIELD(ridge_options, NUMBERS, smooth),
     {NULL, FIELD_FLAG, 0, NULL},
 };
 METHOD(ridge)

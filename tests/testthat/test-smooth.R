@@ -200,6 +200,36 @@ test_that("a rare class leaves a smooth fewer columns, and a fit with little noi
   expect_lt(loss(predict(fit, d)) - loss(eta), 0.004)
 })
 
+test_that("the curved part of each smooth has a size of its own, which is small where the truth is a straight line", {
+  d <- smooth_problem(8000)
+  d$y <- runif(8000) < plogis(2 * sin(d$a) + 0.1 * (d$c <- rnorm(8000)))
+  d$value <- 2 * sin(d$a) + 0.1 * d$c + rnorm(8000)
+  bounds <- list(a = c(0, 10), b = c(0, 5000), c = c(-4, 4))
+  fit <- smooth_fit(y ~ f + s(c) + b + s(a) + ti(a, c), d, bounds = bounds)
+  number <- dpsosp:::curved_parts(fit$design)
+  names <- names(coef(fit))[dpsosp:::design_order(fit$design)]
+  expect_identical(unique(number[startsWith(names, "s(c).")]), 1)
+  expect_identical(unique(number[startsWith(names, "s(a).")]), 2)
+  expect_identical(unique(number[startsWith(names, "ti(")]), 3)
+  expect_setequal(names[number == 0], c("(Intercept)", "fv", "fw", "s(c)", "b", "s(a)"))
+  expect_null(dpsosp:::curved_parts(smooth_fit(y ~ a + f, d, bounds = bounds["a"])$design))
+  for (response in c("y", "value")) {
+    one <- function() {
+      smooth_fit(stats::reformulate(c("s(a)", "s(c)"), response), d, eps = 1,
+                 bounds = list(a = c(0, 10), c = c(-4, 4), value = c(-6, 6)),
+                 loss = if (response == "y") "logistic" else "squared")
+    }
+    fit <- one()
+    curved <- function(fit, label) sum(coef(fit)[startsWith(names(coef(fit)), paste0(label, "."))]^2)
+    local({
+      local_value("curved_parts", function(design) NULL)
+      without <- one()
+      expect_lt(curved(fit, "s(c)"), 0.5 * curved(without, "s(c)"))
+      expect_gt(curved(fit, "s(a)"), 0.95 * curved(without, "s(a)"))
+    })
+  }
+})
+
 test_that("public knots are taken as they are, and no values are counted for them", {
   d <- smooth_problem(4000)
   knots <- c(0, 1, 3, 5, 8, 10)
