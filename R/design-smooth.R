@@ -48,6 +48,9 @@
 #'    random walk: from smooth to wiggly.
 #' 4. A prior that falls with the column's number j, as for polynomials of the degree \eqn{j^{1.5}}{j^1.5} of ordered
 #'    factors (see [geometry_public()]), shrinks the curve towards the straight line; for `ti()` these powers are added.
+#'    How large the curved part of each smooth is, over all other parts, follows from the releases: the prior
+#'    standard deviations of its columns have a common factor from 1/16 to 4, whose logarithm is the mean under the
+#'    factors' likelihoods (with several classes it is one). So a curve is nearly straight where the truth is.
 #' 5. With d coefficients of the linear model, m smooths and a budget of mu in Gaussian differential privacy, a smooth
 #'    has at most floor((0.06 n mu - d) / m) columns more than its straight line (2 n mu for `"zero-out"`). With two
 #'    classes, of which the second has the released fraction p, 4 p (1 - p) n mu takes the place of n mu. With few
@@ -82,8 +85,8 @@ smooth_rank <- 0.75      # the random walk's time is this fraction of rank, the 
 smooth_even <- 0.05      # fraction of the masses that is spread evenly over the cells
 smooth_degree <- 1.5     # column j has this power of j in place of the degree of a polynomial of an ordered factor
 smooth_noise <- 0.06     # largest d / (n mu) to which smooths add columns (inst/experiments/smooth-rule.R)
-smooth_size <- 2         # where that is d / (n mu), the norm of a solution with curves over that of one without,
-smooth_growth <- 0.5     # which grows with this power of n mu / d
+smooth_size <- 0.5       # norm of the solution that the ridge is for, over that without curves, where d / (n mu) is one;
+smooth_growth <- 0.5     # it grows with this power of n mu / d
 
 # ---- terms of a formula ----
 

@@ -34,9 +34,10 @@
 #'    inverse standard deviation of the column; this is a compromise between equal shrinkage of coefficients per unit
 #'    and per standard deviation. For a polynomial of an ordered factor it is also proportional to the power 1.5 of the
 #'    degree, since effects of ordered levels are mostly smooth. Columns that hardly vary, such as indicators of rare
-#'    levels, do not change the \eqn{\kappa_j}{kappa_j} of others much. A step is -(M + D)^-1 times the gradient. The
-#'    diagonal matrix D makes steps long enough to reach the minimum in `iterations` steps and short enough for the
-#'    noise of each of them. So more steps cost time, not accuracy.
+#'    levels, do not change the \eqn{\kappa_j}{kappa_j} of others much. With smooth terms, which have many columns,
+#'    they are smaller, the more so the smaller d / (n mu) is, mu the budget in Gaussian differential privacy. A step is
+#'    -(M + D)^-1 times the gradient. The diagonal matrix D makes steps long enough to reach the minimum in `iterations`
+#'    steps and short enough for the noise of each of them. So more steps cost time, not accuracy.
 #' 3. The mean of the last 85 percent of the iterates and of their gradients, without the ridge penalty, are one noisy
 #'    linear equation H a = v for the distance a from the start to the minimiser. H is a shrunk version of M, with the
 #'    curvature p (1 - p) of the loss at the start for c, p the released fraction of the second class. What the noise
@@ -45,8 +46,8 @@
 #'    to 1 / \eqn{\kappa_j}{kappa_j} and such that the predictors have the standard deviation t. t = 0.05, 0.1, ...,
 #'    12.8 have prior probabilities proportional to 1 / (1 + (t / 2)^4), and the releases decide between them:
 #'    coefficients that do not exceed the noise level are shrunk to zero, others hardly. If large t were as likely as
-#'    others, noise would more often be taken for large coefficients where n mu is small. This uses releases only and
-#'    costs no budget.
+#'    others, noise would more often be taken for large coefficients where n mu is small. The curved part of each smooth
+#'    has a factor of its own on these variances ([smooth-terms]). This uses releases only and costs no budget.
 #' 4. A last gradient, with the fraction `certificate_share` of the budget, certifies the solution. The certificate
 #'    refers to the weighted loss with the ridge penalty, in the coordinates of the geometry.
 #'
@@ -135,7 +136,8 @@
 #' script `inst/experiments/multinomial.R` compares the constants with others on synthetic problems, and the method
 #' with `"newton"` and with one logistic fit for each class.
 #'
-#' @param iterations Number of steps, a whole number of at least 1; `NULL`: 70 for at most 10,000 records, else 160.
+#' @param iterations Number of steps, a whole number of at least 1; `NULL`: 70 for at most 10,000 records, unless
+#'   smooth terms have columns beyond straight lines, else 160.
 #'   Each is a pass over the data; fewer lose accuracy, above all where a class is rare and the signal strong.
 #' @param matrix_share Fraction of the budget for the matrix, in (0, 1); `NULL`: 0.06 for at most 10,000 records, else
 #'   0.03. The budget here is what the releases of ranges, start and geometry leave, without the fraction for the
@@ -232,7 +234,7 @@ ridge_options <- function(job, rho, loss = path_loss(job)) {
 # back those that matter, the more so the less noise there is.
 ridge_norm <- function(job) {
   if (!has_curves(job)) return(ridge_size)
-  ridge_size * max(1, smooth_size * (smooth_noise / relative_noise(job, job$rho))^smooth_growth)
+  ridge_size * max(1, smooth_size / relative_noise(job, job$rho)^smooth_growth)
 }
 
 # Has the design columns of smooths beyond straight lines?
