@@ -85,8 +85,8 @@ smooth_rank <- 0.75      # the random walk's time is this fraction of rank, the 
 smooth_even <- 0.05      # fraction of the masses that is spread evenly over the cells
 smooth_degree <- 1.5     # column j has this power of j in place of the degree of a polynomial of an ordered factor
 smooth_noise <- 0.06     # largest d / (n mu) to which smooths add columns (inst/experiments/smooth-rule.R)
-smooth_size <- 0.5       # norm of the solution that the ridge is for, over that without curves, where d / (n mu) is one;
-smooth_growth <- 0.5     # it grows with this power of n mu / d
+smooth_size <- 0.16      # norm of the solution that the ridge is for, over that without curves, times the root of the
+                         # noise sqrt(d) / (n mu), n mu less with rare classes
 
 # ---- terms of a formula ----
 

@@ -288,16 +288,18 @@ class_wishes <- function(job) {
   if (is.null(job$given) && !job$method$residuals && !starts_at_fractions(job)) constant_wishes(job)
 }
 
-# fraction: of the second class. The curvature of the logistic loss is in proportion to the variance of the classes.
 add_columns <- function(job, fraction = 0.5) {
   if (is.null(job$design$smooth)) return(job)
-  fraction <- min(max(fraction, 0), 1)
-  records <- 4 * fraction * (1 - fraction) * records_for_smooths(job)
-  complete(job, design = complete_smooths(size_smooths(job$design, records), job$cells))
+  sized <- size_smooths(job$design, records_for_smooths(job, fraction))
+  complete(job, design = complete_smooths(sized, job$cells))
 }
 
-# Under zero-out a gradient has half the noise.
-records_for_smooths <- function(job) records_by_budget(job) * if (job$neighbours == "replace-one") 1 else 2
+# fraction: of the second class. The curvature of the logistic loss is in proportion to the variance of the classes, and
+# under zero-out a gradient has half the noise.
+records_for_smooths <- function(job, fraction = 0.5) {
+  fraction <- min(max(fraction, 0), 1)
+  4 * fraction * (1 - fraction) * records_by_budget(job) * if (job$neighbours == "replace-one") 1 else 2
+}
 
 constant_wishes <- function(job) {
   if (job$design$intercept && is_logistic(path_loss(job))) job$method$family$constant(job)

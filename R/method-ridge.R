@@ -35,9 +35,9 @@
 #'    and per standard deviation. For a polynomial of an ordered factor it is also proportional to the power 1.5 of the
 #'    degree, since effects of ordered levels are mostly smooth. Columns that hardly vary, such as indicators of rare
 #'    levels, do not change the \eqn{\kappa_j}{kappa_j} of others much. With smooth terms, which have many columns,
-#'    they are smaller, the more so the smaller d / (n mu) is, mu the budget in Gaussian differential privacy. A step is
-#'    -(M + D)^-1 times the gradient. The diagonal matrix D makes steps long enough to reach the minimum in `iterations`
-#'    steps and short enough for the noise of each of them. So more steps cost time, not accuracy.
+#'    they are smaller, the more so the less noise there is. A step is -(M + D)^-1 times the gradient. The diagonal
+#'    matrix D makes steps long enough to reach the minimum in `iterations` steps and short enough for the noise of each
+#'    of them. So more steps cost time, not accuracy.
 #' 3. The mean of the last 85 percent of the iterates and of their gradients, without the ridge penalty, are one noisy
 #'    linear equation H a = v for the distance a from the start to the minimiser. H is a shrunk version of M, with the
 #'    curvature p (1 - p) of the loss at the start for c, p the released fraction of the second class. What the noise
@@ -234,7 +234,8 @@ ridge_options <- function(job, rho, loss = path_loss(job)) {
 # back those that matter, the more so the less noise there is.
 ridge_norm <- function(job) {
   if (!has_curves(job)) return(ridge_size)
-  ridge_size * max(1, smooth_size / relative_noise(job, job$rho)^smooth_growth)
+  noise <- sqrt(job$side) / records_for_smooths(job, job$class_fraction %||% 0.5)
+  ridge_size * max(1, smooth_size / sqrt(noise))
 }
 
 # Has the design columns of smooths beyond straight lines?

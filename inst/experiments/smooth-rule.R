@@ -29,9 +29,8 @@ degree <- function(of) {
 settings <- list(
   line = NULL, current = list(),
   "one size" = list(curved_parts = function(design) NULL), # for all columns
-  # the norm of solutions without curves, twice that, and more of it
-  "norm 1" = list(smooth_size = 0), "norm 2" = list(smooth_size = 2, smooth_growth = 0),
-  "norm 0.75" = list(smooth_size = 0.75), "growth 1" = list(smooth_size = 0.12, smooth_growth = 1),
+  "norm 1" = list(smooth_size = 0), # as without curves
+  "norm 0.1" = list(smooth_size = 0.1), "norm 0.24" = list(smooth_size = 0.24),
   "70 steps" = list(ridge_control = local({ # where lines have as many, and the same variance as without this setting
     ridge_control <- dpsosp:::ridge_control
     function(job) {
@@ -40,7 +39,7 @@ settings <- list(
     }
   })),
   "noise 0.04" = list(smooth_noise = 0.04), "noise 0.08" = list(smooth_noise = 0.08),
-  "noise 0.12" = list(smooth_noise = 0.12), "all columns" = list(smooth_noise = Inf), "tail 0.01" = ranges(tail = 0.01),
+  "all columns" = list(smooth_noise = Inf), "tail 0.01" = ranges(tail = 0.01),
   "degree j" = degree(function(j) j), "degree j^2" = degree(function(j) j^2), "knots 8" = list(smooth_knots = 8L),
   "octaves 0.5" = list(ranges_octaves_share = 0.5),
   # as if no class were rare; and with the curvature of the constant prediction, as linear models

@@ -224,10 +224,28 @@ test_that("the curved part of each smooth has a size of its own, which is small 
     local({
       local_value("curved_parts", function(design) NULL)
       without <- one()
-      expect_lt(curved(fit, "s(c)"), 0.5 * curved(without, "s(c)"))
+      expect_lt(curved(fit, "s(c)"), 0.75 * curved(without, "s(c)"))
       expect_gt(curved(fit, "s(a)"), 0.95 * curved(without, "s(a)"))
     })
   }
+})
+
+test_that("fits with curves have a ridge for larger solutions where there is little noise, and no fewer steps", {
+  job <- function(...) {
+    utils::modifyList(list(design = list(smooth = list(added = "s(a).2")), side = 100, n = 1e4, rho = 1 / 2,
+                           neighbours = "replace-one", control = list(iterations = NA, matrix_share = NA)), list(...))
+  }
+  norm <- function(...) dpsosp:::ridge_norm(job(...)) / dpsosp:::ridge_size
+  expect_equal(norm(), 0.16 / sqrt(10 / 1e4))
+  expect_equal(norm(side = 400), 0.16 / sqrt(20 / 1e4))
+  expect_equal(norm(class_fraction = 0.1), 0.16 / sqrt(10 / (0.36 * 1e4)))
+  expect_equal(norm(neighbours = "zero-out"), 0.16 / sqrt(10 / 2e4))
+  expect_equal(norm(n = 100), 1)
+  lines <- list(smooth = list(added = character()))
+  expect_equal(norm(design = lines), 1)
+  steps <- function(...) dpsosp:::ridge_control(job(...))$iterations
+  expect_identical(c(steps(), steps(design = lines), steps(n = 10001, design = lines)), c(160L, 70L, 160L))
+  expect_identical(steps(control = list(iterations = 7, matrix_share = NA)), 7)
 })
 
 test_that("public knots are taken as they are, and no values are counted for them", {
