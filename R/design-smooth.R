@@ -228,17 +228,6 @@ even_cells <- function(knots) {
   list(breaks = knots, mass = rep(1 / (length(knots) - 1), length(knots) - 1L))
 }
 
-# For each coordinate of the core the number of the smooth or product whose columns beyond straight lines it is of, or
-# zero; NULL without such columns.
-curved_parts <- function(design) {
-  added <- design$smooth$added
-  if (length(added) == 0L) return(NULL)
-  term <- design$term[design$columns$variable]
-  number <- match(term, unique(design$term[added]))
-  number[!design$columns$name %in% added] <- 0L
-  as.double(c(if (design$intercept) 0L, number)[design_order(design)])
-}
-
 # The columns of a term follow that of its label, or come last. square: the largest sum of squares of their mapped
 # values in a row.
 add_parts <- function(design, after, term, names, parts, square) {

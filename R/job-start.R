@@ -294,13 +294,6 @@ add_columns <- function(job, fraction = 0.5) {
   complete(job, design = complete_smooths(sized, job$cells))
 }
 
-# fraction: of the second class. The curvature of the logistic loss is in proportion to the variance of the classes, and
-# under zero-out a gradient has half the noise.
-records_for_smooths <- function(job, fraction = 0.5) {
-  fraction <- min(max(fraction, 0), 1)
-  4 * fraction * (1 - fraction) * records_by_budget(job) * if (job$neighbours == "replace-one") 1 else 2
-}
-
 constant_wishes <- function(job) {
   if (job$design$intercept && is_logistic(path_loss(job))) job$method$family$constant(job)
 }

@@ -137,6 +137,24 @@ relative_noise <- function(job, rho) job$side / (job$n * sqrt(2 * rho))
 # n times the budget in Gaussian differential privacy.
 records_by_budget <- function(job) job$n * sqrt(2 * job$rho)
 
+# The same for smooths; fraction: of the second class. The curvature of the logistic loss is in proportion to the
+# variance of the classes, and under zero-out a gradient has half the noise.
+records_for_smooths <- function(job, fraction = 0.5) {
+  fraction <- min(max(fraction, 0), 1)
+  4 * fraction * (1 - fraction) * records_by_budget(job) * if (job$neighbours == "replace-one") 1 else 2
+}
+
+# For each coordinate of the core the number of the smooth or product whose columns beyond straight lines it is of, or
+# zero; NULL without such columns.
+curved_parts <- function(design) {
+  added <- design$smooth$added
+  if (length(added) == 0L) return(NULL)
+  term <- design$term[design$columns$variable]
+  number <- match(term, unique(design$term[added]))
+  number[!design$columns$name %in% added] <- 0L
+  as.double(c(if (design$intercept) 0L, number)[design_order(design)])
+}
+
 between <- function(x, limits) min(limits[2], max(limits[1], x))
 
 # The fraction of the budget that leaves a release this n mu of its own, within limits.

@@ -10,8 +10,8 @@
  *             T steps
  *   finish    The mean iterate and the mean of the gradients there, without the ridge, estimate the gradient at the
  *             start in a quadratic model of the loss with the Hessian H. The solution is the mean of the minimiser
- *             given this estimate (posterior.c), where its coordinate j has a variance in proportion to 1 / kappa_j, and
- *             the curved part of each smooth a factor of its own (smoothness.c).
+ *             given this estimate (posterior.c), where its coordinate j has a variance in proportion to 1 / kappa_j,
+ *             and the curved part of each smooth a factor of its own (smoothness.c).
  *
  * H is M for the curvature of the loss at the start, shrunk by posterior_matrix().
  *

@@ -1,6 +1,6 @@
 /*
- * How smooth is each curve? A group of coordinates, the columns of a smooth without its straight line, has one factor on
- * its prior variances, found from the releases that the posterior mean (posterior.c) is computed from:
+ * How smooth is each curve? A group of coordinates, the columns of a smooth without its straight line, has one factor
+ * on its prior variances, found from the releases that the posterior mean (posterior.c) is computed from:
  *
  *   a_j ~ N(0, f_g v_j) for j in group g,    x = H N^-1 v,    Q = H N^-1 H,
  *
