@@ -210,7 +210,7 @@ ridge_matrix <- 0.03    # fraction of the budget for the matrix; twice as much w
 ridge_control <- function(job) {
   control <- unclass(job$control)
   few <- job$n <= ridge_few
-  if (is.na(control$iterations)) control$iterations <- if (few && !has_curves(job)) 70L else 160L
+  if (is.na(control$iterations)) control$iterations <- if (has_fewer_steps(job)) 70L else 160L
   if (is.na(control$matrix_share)) control$matrix_share <- if (few) 2 * ridge_matrix else ridge_matrix
   control
 }
@@ -221,7 +221,7 @@ ridge_options <- function(job, rho, loss = path_loss(job)) {
   # Where there is little noise longer steps reach coefficients far away, such as those of levels that occur with one
   # class only, where the loss has little curvature.
   factor <- if (slopes) max(ridge_curvature_factor, job$geometry$cap^-2) else 1
-  variance <- ridge_iterate_variance * if (job$n <= ridge_few && !has_curves(job)) 0.5 else 1
+  variance <- ridge_iterate_variance * if (has_fewer_steps(job)) 0.5 else 1
   c(list(curvature = most * factor, start_curvature = start_curvature(job, most),
          size = ridge_norm(job) * job$geometry$cap, intercept = ridge_intercept, signal = ridge_signal,
          signals = ridge_signals, usual = ridge_usual, reach = ridge_reach, iterate_variance = variance * sqrt(job$dim),
@@ -237,6 +237,8 @@ ridge_norm <- function(job) {
   noise <- sqrt(job$side) / records_for_smooths(job, job$class_fraction %||% 0.5)
   ridge_size * max(1, smooth_size / sqrt(noise))
 }
+
+has_fewer_steps <- function(job) job$n <= ridge_few && !has_curves(job)
 
 # Has the design columns of smooths beyond straight lines?
 has_curves <- function(job) length(job$design$smooth$added) > 0L
