@@ -110,7 +110,11 @@ check_choice <- function(x, choices, arg, call = sys.call(-1)) {
 
 # Suggests the known text that was probably meant; empty where x is neither one text nor something that has a name.
 text_hint <- function(x, known) {
-  if (is.function(x)) return(" Call it: `f()` in place of `f`.")
+  if (is.function(x)) {
+    own <- any(are_empty(formals(x)))
+    return(if (own) " A function of your own is not taken: privacy rests on bounds that are proved for each of these."
+           else " Call it: `f()` in place of `f`.")
+  }
   if (inherits(x, "dp_loss")) x <- x$name
   if (is.character(x) && length(x) == 1L && is.null(dim(x))) did_you_mean(x, known, quote_all) else ""
 }
@@ -215,6 +219,21 @@ column_kind <- function(x) {
   if (inherits(x, times)) return(if (is.numeric(unclass(x))) "numeric" else NA_character_)
   if (is.object(x) && !identical(class(x), "AsIs")) return(NA_character_)
   switch(typeof(x), integer = , double = "numeric", logical = "logical", character = "character", NA_character_)
+}
+
+# A column of haven_labelled codes (haven, labelled) as a factor of its value labels, which are declared: a code without
+# a label is missing. Other columns as they are.
+unlabelled <- function(x) {
+  if (!is_labelled(x)) return(x)
+  codes <- attr(x, "labels")
+  levels <- unique(names(codes))
+  structure(match(names(codes), levels)[match(as.vector(unclass(x)), as.vector(codes))], levels = levels,
+            class = "factor")
+}
+
+# With fewer than two labels these are names of missing values, and the column has no other levels.
+is_labelled <- function(x) {
+  inherits(x, "haven_labelled") && is.null(dim(x)) && length(unique(names(attr(x, "labels")))) >= 2L
 }
 
 # The codes of a factor, NA where a code has no level: R's own functions raise errors for such a code or leave it out.

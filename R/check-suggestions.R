@@ -47,6 +47,8 @@ check_known <- function(names, known, arg, what, call) {
         call = call)
 }
 
+quote_names_each <- function(x) paste0("`", x, "`", recycle0 = TRUE)
+
 quote_names <- function(x) paste0("`", x, "`", collapse = ", ")
 
 # For a function with `...` that accepts only the names in `also`; anything else is an error. The arguments are not
@@ -81,9 +83,14 @@ makers <- function() {
 }
 
 # What takes the place of arguments of glm(), glmnet() and other functions.
-other_names <- c(family = "loss", standardize = "geometry", verbose = "progress", trace = "progress", maxit = "control",
-                 conf.int = "inference = \"sandwich\"", se.fit = "inference = \"sandwich\"",
-                 seed = "noise = \"reproducible\"")
+other_names <- c(family = "loss", wt = "weights", cluster = "id", clusters = "id", group = "id", groups = "id",
+                 person = "id", persons = "id", user = "id", ids = "id", epsilon = "eps", privacy_budget = "eps",
+                 data_norm = "radius", clipping = "radius", ranges = "bounds", limits = "bounds",
+                 lower = "bounds", upper = "bounds", sensitivity = "bounds", alpha = "penalty", knots = "smooth",
+                 standardize = "geometry", verbose = "progress", trace = "progress", maxit = "control",
+                 conf.int = "inference = TRUE", conf.level = "inference = TRUE", vcov = "inference = TRUE",
+                 se = "inference = TRUE", se.fit = "inference = TRUE",
+                 seed = "noise = \"reproducible\"", random_state = "noise = \"reproducible\"")
 
 # The argument may belong to a maker, such as `lambda` of penalty_ridge().
 argument_hint <- function(name, known) {

@@ -24,6 +24,7 @@ design_template <- function(formula, data, bounds = "private", radius = NULL, ca
   given <- Map(function(e, arg) record_expression(e, arg, formula, data, call), given, names(given))
   of_records <- c(given, offset)
   schema <- row_wise_schema(c(list(response), arguments, of_records), data, call)
+  tell_labelled(data[names(schema)])
   if (is.call(response)) row_wise_empty(response, schema, call)
   name <- if (is.name(response)) as.character(response) else ""
   if (!is.null(schema[[name]]$time)) refuse_time(data[[name]], name, call)
@@ -397,18 +398,6 @@ coded_response <- function(design, response, data, call, y = design_response(des
 design_answers <- function(design, data, arg = "data", call = sys.call(-1)) {
   check_data(data, arg, call)
   row_wise_evaluate(design$response_expression, data, design$schema, arg, call)
-}
-
-check_data <- function(data, arg, call) {
-  if (!is.data.frame(data)) {
-    abort("argument", "`", arg, "` must be a data frame, not ", describe_column(data), ".",
-          if (is.function(data)) " A fit does not keep data without a name: pass them to `update()` as `data`.",
-          call = call)
-  }
-  repeated <- unique(names(data)[duplicated(names(data))])
-  if (length(repeated) > 0L) {
-    abort("argument", "`", arg, "` has more than one column named ", quote_all(repeated), ".", call = call)
-  }
 }
 
 is_matrix_design <- function(design) inherits(design, "dp_matrix_design")

@@ -112,6 +112,7 @@ row_wise_schema <- function(expressions, data, call) {
 }
 
 column_schema <- function(column, name, call) {
+  column <- unlabelled(column)
   kind <- column_kind(column)
   if (is.na(kind)) refuse_kind(column, name, call)
   list(kind = kind, levels = if (is.factor(column)) check_labels(levels(column), name, call),
@@ -159,7 +160,7 @@ undeclared_levels <- function(design, newdata) {
   used <- unlist(lapply(c(design$predictors, design$offset), all.vars))
   factors <- Filter(function(column) column$kind == "factor", design$schema[names(design$schema) %in% used])
   names(Filter(isTRUE, Map(function(column, name) {
-    !all(as_labels(unique(newdata[[name]])) %in% c(column$levels, NA))
+    !all(as_labels(unique(unlabelled(newdata[[name]]))) %in% c(column$levels, NA))
   }, factors, names(factors))))
 }
 
@@ -276,8 +277,8 @@ check_constant <- function(e, term, call) {
 
 refuse_kind <- function(column, name, call) {
   abort("argument", "`", name, "` is ", describe_column(column), ": columns must be numeric, logical, factors, dates ",
-        "(Date) or times (POSIXct). Convert it, for example with as.numeric(), and drop dimensions and other classes.",
-        call = call)
+        "(Date) or times (POSIXct). ", if (inherits(column, "haven_labelled")) "`haven::zap_labels()` makes it numeric."
+        else "Convert it, for example with as.numeric(), and drop dimensions and other classes.", call = call)
 }
 
 # ---- evaluation ----
@@ -326,7 +327,7 @@ row_wise_empty <- function(e, schema, call) {
 # read (R/source-stream.R).
 read_column <- function(data, name, known, arg, call) {
   if (!name %in% names(data)) abort("argument", "`", arg, "` has no column `", name, "`.", call = call)
-  column <- data[[name]]
+  column <- unlabelled(data[[name]])
   kind <- column_kind(column)
   # A column with only NA is logical, whatever its type was.
   accepted <- switch(known$kind, numeric = c("numeric", "logical"), factor = c("factor", "character", "logical"),

@@ -8,7 +8,7 @@ new_linear_fit <- function(job) {
   known <- released(c(decrease = result$decrease, ridge = result$ridge))
   warn_checks(checks, job$design, job$n, job$call)
   residual <- job$method$residuals
-  if (!residual) inform_unmeasured(job$loss, known[["decrease"]])
+  if (!residual && result$status != "null") inform_unmeasured(job$loss, known[["decrease"]])
   structure(class = "dp_sosp", list(
     coefficients = job$intervals$coefficients %||% response_coef(job$response, job$solution, job$design$intercept),
     predictor = job$intervals$predictor, inference = job$intervals,
@@ -52,8 +52,16 @@ new_certificate <- function(result, of, confidence) {
 # Was the fit made by residuals (method-residual.R)?
 by_residuals <- function(fit) !is.null(fit$level)
 
+# As no record was used (job-null.R)?
+lacks_coefficients <- function(fit) all(is.na(fit$weights %||% fit$coefficients))
+
+no_coefficients <- "This fit has no coefficients, as no record seems to be used: see `print()`."
+
 check_fit <- function(fit, call) {
-  if (inherits(fit, "dp_sosp")) return(invisible())
+  if (inherits(fit, "dp_sosp")) {
+    if (lacks_coefficients(fit)) abort("argument", no_coefficients, call = call, class = "dpsosp_error_absent")
+    return(invisible())
+  }
   abort("argument", "`fit` must be a fit of a linear model by `dp_sosp()`, not ", describe(fit), ".", fit_hint(fit),
         call = call)
 }
@@ -93,7 +101,7 @@ check_fit <- function(fit, call) {
 #'
 #'   Generics that need the data, or would be a further release, are an error of class `dpsosp_error_absent`: `terms()`,
 #'   `model.frame()`, `model.matrix()`, `fitted()`, `residuals()`, `weights()`, `simulate()`, `influence()` and similar
-#'   ones, `deviance()`, `logLik()` and with it `AIC()` and `BIC()`, `step()`, `add1()`, `drop1()`, `anova()` and
+#'   ones, `deviance()`, `logLik()` and with it `AIC()` and `BIC()`, `step()`, `add1()`, `drop1()` and
 #'   `profile()`; also `vcov()` and `confint()` of a fit without intervals ([dp_inference()]), intervals of predictions
 #'   that the fit does not have, `sigma()` of fits without a released scale of residuals, and `family()` of losses that
 #'   [glm()] does not have.

@@ -22,8 +22,9 @@
 #' Character columns are an error, which shows the code that declares their levels. Levels are public, so write them
 #' down without looking at the data. A row with a missing value is replaced by a null record, which adds nothing to any
 #' sum, so that n stays public. A value counts as missing when it is infinite, is not among the declared levels, is not
-#' valid text in its encoding, or, in a numeric response of two classes, is not 1, 0 or -1. Coefficients are reported on
-#' the original scale.
+#' valid text in its encoding, or, in a numeric response of two classes, is not 1, 0 or -1. A labelled column (of class
+#' `haven_labelled`) is a factor whose levels are its value labels; other codes are missing values. Coefficients are
+#' reported on the original scale.
 #'
 #' # Formulas
 #' Terms and coefficients are those of [glm()]. A formula may use columns, constants, and functions that work row by
@@ -77,10 +78,14 @@
 #' it takes 0.2 percent of the budget (nothing with published constants, and with sources that are read once, where it
 #' is left out). A warning, the first line of `print()` and the status `"null"` say that nearly all records seem to be
 #' null, with an error probability of at most 0.001: both for data without a usable record and for data where half or
-#' more are usable. With much noise `print()` says instead that no conclusion is possible. A warning also says that a
-#' fraction of the records is null (if there is neither `subset` nor `weights`), and that nearly all values of a column
-#' seem to lie at an end of the range that was declared for it. `print()` names columns for which no range was found, so
-#' that \[-1, 1\] was taken. These checks use released and public numbers only.
+#' more are usable. Such a fit stops at this release, which comes before the run: it spends nothing more, and its
+#' coefficients are `NA`. The rest stays in a shared `budget` (what was reserved in a `store` stays reserved), and is
+#' unused in a budget of the fit's own. With much noise `print()` says instead that no conclusion is possible. A warning
+#' also says that a fraction of the records is null (if there is neither `subset` nor `weights`), that fewer than half
+#' are used where there are `weights` (those outside \[0, 1\] drop their records, as a message says before anything is
+#' charged), and that nearly all values of a column seem to lie at an end of the range that was declared for it.
+#' `print()` names columns for which no range was found, so that \[-1, 1\] was taken. These checks use released and
+#' public numbers only.
 #'
 #' # Persons
 #' With `id`, n is the number of persons, and the guarantee is for all records of a person together: `"replace-one"`
@@ -207,7 +212,8 @@
 #' @param geometry How columns are centred and scaled, see the section Geometry: `"private"`, `"none"`, from
 #'   [geometry_public()], or `NULL`: `"private"` or `"none"`, by the rule of that section.
 #' @param inference `"sandwich"` or `"model"`: standard errors and intervals of that type, see [dp_inference()]. They
-#'   take three quarters of the budget; the method has the rest. `"none"`: no intervals.
+#'   take three quarters of the budget; the method has the rest. `"none"`: no intervals. `TRUE` is `"sandwich"`, `FALSE`
+#'   `"none"`.
 #' @param certificate `"own"`: the method's own certificate only. `"population"`: 15 percent of the records, chosen by
 #'   their row numbers, are kept out of the fit, and [dp_certify()] uses them to certify the solution for the
 #'   population. Both parts have the same `eps` and `delta`, which do not add, because no record is in both. The
@@ -226,7 +232,7 @@
 #'     the start is returned); `"noise"` (the noise is too large: every point meets the target, or nothing that was
 #'     released shows the solution to be better than the start); `"ranges"` (certified, but nearly all values of some
 #'     columns seem to lie at an end of their declared ranges); or `"null"` (the released numbers look as if no record
-#'     was usable, see the section Checks);
+#'     was usable, so that the fit stopped and has no coefficients, see the section Checks);
 #'   * `checks`: what the section Checks describes: `usable`, the released fraction of usable records and its standard
 #'     deviation; `class`, the same of the second class, if its fraction was released (records without a response count
 #'     as 0.62 there); `missed`, columns for which no range was found; `ends`, columns whose values
@@ -338,6 +344,8 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "a
   if (sourced) data <- source_of_persons(substitute(id), records, data, call)
   name <- if (sourced) data$persons$name else persons$name
   if (!is.null(name)) call$id <- as.name(name)
+  columns <- if (sourced) predictor_schema(data) else data
+  tell_ids(formula, if (is.data.frame(columns)) columns[setdiff(names(columns), name)])
   extras <- frame_arguments(contrasts, substitute(subset), substitute(weights), na.action, call)
   if (!is.null(radius)) radius <- check_radius(radius, call)
   if (check_flag(smooth, "smooth", call)) {
@@ -384,55 +392,20 @@ fit_problem <- function(problem, asked) {
   parts <- split_problem(problem, asked)
   job <- new_job(parts$rest, asked)
   tell_unresolved(job)
+  tell_weights(job)
   fit <- fit_job(job)
-  if (is.null(parts$out)) fit else certify_out(fit, parts$out, asked)
+  if (is.null(parts$out) || lacks_coefficients(fit)) fit else certify_out(fit, parts$out, asked)
 }
 
-# The stages after new_job().
-fit_job <- function(job) {
+# The stages after new_job(). stops: at the first release that says that no record is used?
+fit_job <- function(job, stops = TRUE) {
   end <- job$hold(batch_needs(job))
   on.exit(end())
   withCallingHandlers({
-    for (stage in job_stages()) job <- stage(job)
+    job <- run_stages(job, stops)
   }, interrupt = function(i) {
     if (!is.null(job$asked$budget)) inform("interrupt", "What was charged to `budget` stays charged")
   })
   close_claim(job)
   if (is.null(job$model)) new_linear_fit(job) else new_network_fit(job)
-}
-
-# ---- another fit, whose cost adds to that of the first one ----
-
-#' @rdname dp_sosp-methods
-#' @section Another fit: `update()` fits again, for another charge. A message (`dpsosp_message_update`) says what both
-#'   fits cost the records or persons that are in both: the `mu` of Gaussian DP add as squares, other guarantees are
-#'   added.
-#' @param evaluate Fit again? Otherwise `update()` returns the call.
-#' @importFrom stats update
-#' @export
-update.dp_sosp <- function(object, ..., evaluate = TRUE) {
-  call <- match.call()
-  call[[1]] <- quote(stats::update.default)
-  call[c("object", "evaluate")] <- list(object, FALSE)
-  call <- eval(call, parent.frame())
-  if (!check_flag(evaluate, "evaluate")) return(call)
-  again <- eval(call, parent.frame())
-  units <- if (is.null(again$persons)) "records" else "persons"
-  inform("update", update_text(again$privacy, fit_privacy(object), units))
-  again
-}
-
-#' @rdname dp_network-methods
-#' @param evaluate Fit again? Otherwise `update()` returns the call.
-#' @export
-update.dp_network <- update.dp_sosp
-
-update_text <- function(privacy, before, units) {
-  total <- composed(before, privacy)
-  paste0(
-    "This fit spends ", guarantee_text(privacy$eps, privacy$delta), " anew. ",
-    if (is.null(total)) "The fit that it updates holds under another neighbour relation: no sum of both is known"
-    else paste0("With the fit that it updates, the same ", units, " have ", guarantee_text(total$eps, total$delta),
-                " in sum; a `dp_budget()` for all fits limits such sums")
-  )
 }

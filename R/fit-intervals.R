@@ -7,6 +7,7 @@ has_shortened <- function(fit) !is.null(fit$geometry) && !fit$geometry$weighted
 
 # What to do about a fit without intervals, or why it can have none.
 no_intervals <- function(fit) {
+  if (lacks_coefficients(fit)) return(no_coefficients)
   refusal <- tryCatch({
     check_one_output(fit$loss, "Intervals are", NULL)
     check_inferable(fit$loss, fit$penalty, fit$design, NULL, by_residuals(fit), shortened = has_shortened(fit))
@@ -17,7 +18,7 @@ no_intervals <- function(fit) {
 
 # The inference of the fit, or an error.
 inference_of <- function(fit, call = sys.call(-1)) {
-  check_one_output(fit$loss, "Intervals are", call)
+  if (!lacks_coefficients(fit)) check_one_output(fit$loss, "Intervals are", call)
   if (is.null(fit$inference)) abort("argument", no_intervals(fit), call = call, class = "dpsosp_error_absent")
   fit$inference
 }

@@ -123,8 +123,9 @@ network_link <- function(fit, newdata, call) {
   n <- nrow(x)
   missing <- !is.finite(x)
   x[missing] <- 0
-  link <- .Call(ffi_network_predict, fit$network, x, n, fit$weights)
-  dim(missing) <- c(n, length(missing) / n)
+  link <- matrix(NA_real_, n, fit$network$classes)
+  if (n > 0L && !lacks_coefficients(fit)) link[] <- .Call(ffi_network_predict, fit$network, x, n, fit$weights)
+  dim(missing) <- c(n, length(missing) / max(n, 1L))
   link[rowSums(missing) > 0, ] <- NA
   link
 }

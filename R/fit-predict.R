@@ -164,7 +164,7 @@ check_predictable <- function(fit, call) {
 # Is the fit by squared error or by Huber's loss? So its noisy counts of residuals tell their scale. For counts
 # residuals have other scales where the mean is another one, and a fit that is its level alone has none.
 has_scale <- function(fit) {
-  by_residuals(fit) && fit$response$kind == "bounded" && length(mapped_sigma(fit)) > 0L
+  by_residuals(fit) && !lacks_coefficients(fit) && fit$response$kind == "bounded" && length(mapped_sigma(fit)) > 0L
 }
 
 #' @rdname dp_sosp-methods
@@ -173,6 +173,7 @@ has_scale <- function(fit) {
 sigma.dp_sosp <- function(object, ...) {
   check_dots()
   if (has_scale(object)) return(object$response$half * mapped_sigma(object))
+  if (lacks_coefficients(object)) absent(no_coefficients, sys.call())
   absent(paste0("A fit ", if (by_residuals(object) && nrow(object$trace) == 0L) "that is its level alone" else
     paste("with the", loss_name(object$loss), "loss"), " releases no scale of residuals: fits by `loss_squared()`, ",
     "and by `loss_huber()` with the method \"newton-ridge\", do, unless the noise is too large or there are no ",

@@ -8,6 +8,7 @@
 #           (measure_signal() in src/method/ridge.c), and the number of columns
 #   missed  numeric columns for which no range was found, so that [-1, 1] was taken
 #   part    are records left out on purpose (`subset`, `weights`)?
+#   weights are there weights? Those outside (0, 1] drop their records.
 #   persons are these persons, of whom usable are those with a usable record?
 # each NULL where nothing was released to see it by.
 #
@@ -24,7 +25,7 @@ checks_end <- 0.1 # a column's mean is expected to be at least this part of the 
 new_checks <- function(job) {
   list(usable = job$usable, class = job$class, ends = job$ends, signal = signal_of(job),
        missed = job$missed, part = !is.null(job$design$subset) || has_weight(job$design),
-       persons = !is.null(job$persons))
+       weights = has_weight(job$design), persons = !is.null(job$persons))
 }
 
 signal_of <- function(job) {
@@ -44,6 +45,9 @@ usable_verdict <- function(checks) {
   least <- if (checks$part) checks_least else checks_half
   if (least >= checks_seen * usable$sd) "null" else "unclear"
 }
+
+# Is nothing worth releasing any more?
+says_nothing <- function(job) is.null(job$answer) && identical(usable_verdict(new_checks(job)), "null")
 
 # Do the gradients of the run show anything beyond the start? NA if none tells.
 exceeds_noise <- function(checks, confidence) {
@@ -77,6 +81,14 @@ is_plain <- function(design, name) {
   name %in% design$columns$name[design$columns$kind == "numeric"] && is.null(design$products[[name]]) &&
     !function_name(e) %in% c("spline_column", "contrast_column", "smooth_column") && !name %in% design$smooth$added
 }
+
+# ---- weights ----
+
+dropping_weights <- paste("A record whose weight is not above 0 and at most 1 is not used: divide weights of another",
+                          "scale, such as those of surveys, by a public bound")
+
+# Before anything is charged.
+tell_weights <- function(job) if (has_weight(job$design)) inform("weights", dropping_weights)
 
 # ---- status ----
 
@@ -112,7 +124,11 @@ null_text <- function(checks, n) {
     of <- paste0(format(n, big.mark = ","), if (isTRUE(checks$persons)) " persons' records" else " records")
     return(paste0("The released numbers look as if (nearly) all of the ", of, " were ",
                   "null: at most ", most(), " seem to be used. Check ", what, if (checks$part) ", `subset`, `weights`",
-                  "."))
+                  ".", if (isTRUE(checks$weights)) paste0(" ", dropping_weights, ".")))
+  }
+  if (identical(verdict, "usable") && isTRUE(checks$weights) && usable$fraction + checks_z * usable$sd < checks_half) {
+    return(paste0("Only about ", fraction_text(usable), " of the ", if (isTRUE(checks$persons)) "persons" else
+      "records", " are used. ", dropping_weights, "."))
   }
   # Are records missing that are not left out on purpose?
   missing <- identical(verdict, "usable") && !checks$part && usable$fraction + checks_z * usable$sd < 0.9
@@ -165,26 +181,9 @@ two_digits <- function(x) format_share(signif(x, 2), 2)
 
 # ---- the fraction of usable records ----
 
-# The stage of a job that releases the fraction of usable records, by which a reader sees whether the fit says anything:
-# a fit of null records only has a gradient of zero, which looks like a perfect fit. It adds to the job
-#   usable   a list of fraction and sd, or NULL
-#
-# Where the job releases moments, the fraction is one of them, at no cost: the mean of the intercept's coordinate, which
-# is 1 / radius for each usable record as long as no row is clipped (proofs: sensitivity-moments). Otherwise it is a
-# release of its own (proofs: sensitivity-usable), but for runs with published constants, whose releases are those of
-# their paper, and for sources that are read once. It comes after the run, which may refuse a setting.
-
 usable_share <- 0.002 # fraction of the budget
 
-job_usable <- function(job) {
-  cost <- usable_cost(job)
-  # Another fit may have spent what is left of a shared budget.
-  if (cost == 0 || budget_state(job$budget)$left < cost) return(job)
-  answer <- .Call(ffi_oracle_usable, job$oracle$pointer, cost, job$oracle$noise == "reproducible")
-  add_entries(job, usable = list(fraction = answer$usable, sd = answer$sd))
-}
-
-# What a run must leave for it.
+# What its release of its own costs, as long as it is not known (job-null.R).
 usable_cost <- function(job) {
   free <- !is.null(job$usable) || !is.null(job$once) || identical(job$control$constants, "published")
   if (free) 0 else usable_share * job$rho

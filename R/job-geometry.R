@@ -46,6 +46,16 @@ uses_geometry <- function(job) {
   !is.null(job$asked$geometry) || !is_noisy(job) || job$method$family$any_noise(job)
 }
 
+# Will released moments tell the fraction of usable records? The intercept's coordinate does if no row is clipped, but
+# not weighted moments.
+moments_tell <- function(job) {
+  uses_geometry(job) && identical(job$moments, "private") && is_whole(job$design) && !has_weighted_moments(job)
+}
+
+is_whole <- function(design) design$intercept && !may_clip(design)
+
+has_weighted_moments <- function(job) job$method$residuals && has_weight(job$design)
+
 # ---- moments of the mapped rows' columns, in the order of the core ----
 
 # Public facts: names, if there are any, bounds of the entries (those of a formula's columns, those declared for a
@@ -104,11 +114,10 @@ release_moments <- function(job, columns) {
   box <- columns$box
   most <- pmax(abs(box[, 1]), abs(box[, 2]))
   indicator <- columns$indicator
-  weighted <- job$method$residuals && has_weight(job$design)
+  weighted <- has_weighted_moments(job)
   answer <- .Call(ffi_oracle_moments, job$oracle$pointer, ifelse(indicator, 0, most), weighted,
                   geometry_share * job$rho, job$oracle$noise == "reproducible")
-  # The intercept's coordinate tells of the records if no row is clipped.
-  whole <- job$design$intercept && !may_clip(job$design)
+  whole <- is_whole(job$design)
   p <- nrow(box)
   constant <- answer$moments[2 * p + 1]
   released <- answer$moments[seq_len(p)]
@@ -119,7 +128,7 @@ release_moments <- function(job, columns) {
   variance <- ifelse(squared, square, bound)
   sd <- answer$sd * ifelse(squared, 2 * most, abs(box[, 2] + box[, 1] - 2 * mean))
   list(mean = mean, variance = pmin(variance, most^2), sd = sd, centre_sd = answer$sd,
-       usable = if (whole && !weighted) usable_moment(job$design, constant, answer$sd),
+       usable = if (moments_tell(job)) usable_moment(job$design, constant, answer$sd),
        ends = if (whole) columns_at_ends(job$design, columns$name, job$private, released, constant, answer$sd))
 }
 

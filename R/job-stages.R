@@ -15,11 +15,12 @@
 #   job_begin()   start, class, class_fraction; completes design by the columns of smooths, unless job_ranges() did, and
 #                 with it side and dim (job-start.R)
 #   job_oracle()  oracle
+#   job_usable()  usable (job-null.R), where job_response() and job_geometry() do not release it
 #   job_geometry()  geometry in use, ends, usable (job-geometry.R)
 #   job_run()     target in use, answer (of ffi_method_run), released (of ffi_oracle_kept)
 #   job_solution()  solution (coefficients of the columns)
-#   job_usable()  usable (job-checks.R)
 #   job_intervals()  intervals (job-intervals.R)
+# A job whose `usable` says that no record is used has no further stage (job-null.R).
 # Nothing is charged before job_ranges(), and no argument is refused after job_open().
 
 # asked: the arguments of the call by their names, those of asked_arguments.
@@ -31,12 +32,6 @@ new_job <- function(problem, asked) {
   job <- job_given(job)
   check_requirements(job)
   job
-}
-
-# The stages after new_job(), in their order.
-job_stages <- function() {
-  list(job_open, job_ranges, job_response, job_begin, job_oracle, job_geometry, job_run, job_solution, job_usable,
-       job_intervals)
 }
 
 # ---- stages before the first charge ----
@@ -54,11 +49,19 @@ job_asked <- function(problem, asked) {
   check_choice(asked$method, c(method_names(!is.null(problem$model)), "auto"), "method", call)
   add_entries(
     problem, asked = asked, penalty = check_penalty(asked$penalty, "penalty", call),
-    inference = check_choice(asked$inference, c("none", inference_types), "inference", call),
+    inference = check_inference(asked$inference, call),
     storage = check_choice(asked$storage, storage_known, "storage", call),
     neighbours = check_neighbours(asked$neighbours, call), noise = check_noise(asked$noise, call),
     progress = check_flag(asked$progress, "progress", call)
   )
+}
+
+# TRUE, as in dp_plan(), is the type that needs no model.
+check_inference <- function(inference, call) {
+  if (is.logical(inference) && length(inference) == 1L && !is.na(inference)) {
+    return(if (inference) inference_types[1] else "none")
+  }
+  check_choice(inference, c("none", inference_types), "inference", call)
 }
 
 # A network has as many coefficients as its start (job_given()).

@@ -40,7 +40,11 @@ level_narrow <- 1e-6       # which is at least this part of the range of the res
 job_response <- function(job) {
   if (!job$method$residuals) return(job)
   found <- if (is_count(job)) find_counts(job) else find_level(job)
-  add_entries(complete(job, loss = found$loss, response = found$response), level = found$level)
+  job <- add_entries(complete(job, loss = found$loss, response = found$response),
+                     level = found$level[names(found$level) != "usable"])
+  job <- add_entries(job, usable = if (!has_weight(job$design)) found$level$usable)
+  # It is known better from moments, unless the fit ends here.
+  if (says_nothing(job)) job else job[names(job) != "usable"]
 }
 
 # ---- squared error ----
@@ -100,7 +104,7 @@ level_in <- function(job, within, rho, reach = within) {
   square <- found$variance + if (job$design$intercept) 0 else found$mean^2
   list(start = if (job$design$intercept) (near$centre - map$centre) / map$half + unit * found$mean,
        present = found$present, noise = unit * found$noise, spread = unit * min(sqrt(square + found$noise), 1),
-       curvature = 1, most = (reach[2] - reach[1]) / map$half)
+       curvature = 1, most = (reach[2] - reach[1]) / map$half, usable = found$usable)
 }
 
 # The noise of a level is in proportion to its range, so that of a fit that is nothing else is as narrow as noisy counts
@@ -167,7 +171,8 @@ release_level <- function(job, rho) {
   present <- if (present > 1 - doubt) 1 else max(present, doubt, response_least)
   mean <- min(max(answer$moments[2] / present, -1), 1)
   variance <- min(max(2 * answer$moments[3] / present - mean^2, 0), 1)
-  list(present = present, mean = mean, noise = answer$sd / present, variance = variance)
+  list(present = present, mean = mean, noise = answer$sd / present, variance = variance,
+       usable = list(fraction = answer$moments[1], sd = answer$sd))
 }
 
 # ---- counts ----
@@ -188,7 +193,7 @@ find_counts <- function(job) {
   list(loss = loss, response = with_bounds(job$response, loss),
        level = list(start = log(counts$mean) - exposure$log, present = counts$present,
                     noise = min(sqrt(counts$noise^2 + exposure$noise^2), 1), spread = 1, curvature = counts$mean / half,
-                    most = 1, event = 1 / half, clip = clip))
+                    most = 1, event = 1 / half, clip = clip, usable = counts$usable))
 }
 
 # Where zeros alone seem to be there, events are rare or the noise hides a few large counts, which may be most of the
@@ -251,7 +256,7 @@ release_mean <- function(job, clip, rho) {
   level <- release_level(complete(job, response = clipped), rho)
   noise <- clip / 2 * level$noise
   mean <- max(clip / 2 * (1 + level$mean), noise / 2)
-  list(present = level$present, mean = mean, noise = noise / mean)
+  list(present = level$present, mean = mean, noise = noise / mean, usable = level$usable)
 }
 
 # The logarithm of the mean of e^o, for the offsets o of the records that have a response, and its noise.

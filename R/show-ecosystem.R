@@ -116,8 +116,13 @@ recover_data.dp_sosp <- function(object, data = NULL, ...) {
   # emmeans turns a text into an error.
   if (is.null(data)) return(no_data)
   if (!is.null(object$design$smooth)) return("A fit with smooth terms has no intervals, which means on a grid need.")
-  emmeans::recover_data(object$call, stats::delete.response(object$design$terms), NULL, data = data, ...)
+  terms <- stats::delete.response(object$design$terms)
+  # emmeans evaluates variables of the formula, which has no environment.
+  attr(terms, ".Environment") <- formula_functions()
+  emmeans::recover_data(object$call, terms, NULL, data = data, ...)
 }
+
+formula_functions <- function() list2env(list(bs = splines::bs, ns = splines::ns), parent = asNamespace("stats"))
 
 # The linear predictor is linear in the coefficients, so each column is the predictor of one coefficient alone.
 #' @exportS3Method emmeans::emm_basis
@@ -134,7 +139,11 @@ emm_basis.dp_sosp <- function(object, trms, xlev, grid, ...) {
 
 no_rows <- "A private fit keeps no training data: use `predict()` with `newdata`."
 no_terms <- paste0("A private fit keeps no model frame, and no terms with an environment, which may hold the data: ",
-                   "`formula()` is its formula.")
+                   "`formula()` is its formula. `step()` would fit again, for another charge: `dp_tune()` chooses ",
+                   "among models for one budget, and `anova()` tests terms.")
+again_fits <- paste("Likelihoods of a private fit are not released, and each candidate would be another fit, for",
+                    "another charge. `anova()` tests terms by Wald tests at no cost; `dp_tune()` chooses among models",
+                    "for one budget.")
 no_loss <- paste0("A private fit has no deviance or likelihood: its loss on the training data would be another ",
                   "release. `dp_value()` is the mean loss with noise, charged to a budget. Compare models so, or on ",
                   "public data.")
@@ -153,7 +162,8 @@ no_public_answer <- c(
 no_certificate <- c("coef", "nobs", "predict", "formula", "vcov", "confint", "plot", names(no_public_answer))
 
 absent_methods <- list(
-  dp_sosp = no_public_answer, dp_network = c(no_public_answer, vcov = no_minimiser, confint = no_minimiser),
+  dp_sosp = replace(no_public_answer[names(no_public_answer) != "anova"], c("add1", "drop1"), again_fits),
+  dp_network = c(no_public_answer, vcov = no_minimiser, confint = no_minimiser),
   dp_certificate = stats::setNames(rep(no_model, length(no_certificate)), no_certificate),
   dp_tune = stats::setNames(rep(no_choice, length(no_certificate)), no_certificate)
 )

@@ -6,6 +6,7 @@
 plot.dp_sosp <- function(x, what = c("coefficients", "terms", "run", "gradients", "budget"), ...) {
   check_dots()
   what <- check_choice(what, c("coefficients", "terms", names(run_panels)), "what")
+  refuse_effects(x, what, sys.call())
   switch(what, coefficients = plot_coefficients(x), terms = plot_terms(x, sys.call()),
          plot_run(x, run_panels[[what]]))
 }
@@ -130,9 +131,10 @@ plot_budget <- function(x, columns) {
 autoplot.dp_sosp <- function(object, what = c("coefficients", "terms", "gradients", "budget"), ...) {
   check_dots()
   call <- sys.call()
-  switch(check_choice(what, c("coefficients", "terms", names(run_pictures)), "what", call),
-         coefficients = autoplot_coefficients(object, call), terms = autoplot_terms(object, call),
-         run_pictures[[what[1]]](object))
+  what <- check_choice(what, c("coefficients", "terms", names(run_pictures)), "what", call)
+  refuse_effects(object, what, call)
+  switch(what, coefficients = autoplot_coefficients(object, call), terms = autoplot_terms(object, call),
+         run_pictures[[what]](object))
 }
 
 #' @rdname dp_network-methods
@@ -143,6 +145,10 @@ autoplot.dp_network <- function(object, what = c("gradients", "budget"), ...) {
   check_dots()
   refuse_weights(what, sys.call())
   run_pictures[[check_choice(what, names(run_pictures), "what")]](object)
+}
+
+refuse_effects <- function(fit, what, call) {
+  if (lacks_coefficients(fit) && what %in% c("coefficients", "terms")) absent(no_coefficients, call)
 }
 
 refuse_weights <- function(what, call) {

@@ -7,6 +7,10 @@
 print.dp_sosp <- function(x, digits = 3, ...) {
   check_dots()
   digits <- check_digits(digits)
+  if (lacks_coefficients(x)) {
+    cat(first_lines(x), sep = "\n")
+    return(invisible(x))
+  }
   cat(first_lines(x), "", heading(x), estimate_lines(listed_coefficients(x), digits), smooth_lines(x, digits),
       sep = "\n")
   invisible(x)
@@ -91,7 +95,7 @@ answer_names <- list(
 # How good the solution is compared with the start, as far as was paid for; then whether it is certified.
 quality_text <- function(x) {
   paste("How good:", switch(x$status,
-    null = "it says nothing, as no records seem to be used",
+    null = "it says nothing, as no records seem to be used, and so has no coefficients",
     start = ended_text(x, start_text(x), "nothing better exceeded the noise"),
     paste(c(better_text(x), cut_text(x), certified_text(x)), collapse = "; ")
   ))
@@ -169,6 +173,7 @@ queries_text <- function(x) {
 }
 
 certificate_text <- function(x) {
+  if (lacks_coefficients(x)) return("No certificate: there are no coefficients")
   if (by_residuals(x) && nrow(x$trace) == 0L) return("No certificate: the fit is its level alone")
   if (by_residuals(x)) return("No certificate: residuals are clipped closer in each phase")
   scale <- paste0(certificate_scale(x), if (is_numeric_response(x$response)) " and response")
@@ -211,7 +216,9 @@ print.summary.dp_sosp <- function(x, digits = 3, ...) {
   cat(first_lines(fit), "", queries_text(fit), certificate_text(fit), residual_text(fit, digits),
       population_text(fit$population),
       intervals_text(fit), "", sep = "\n")
-  if (is.null(x$coefficients)) {
+  if (lacks_coefficients(fit)) {
+    cat("No coefficients.\n")
+  } else if (is.null(x$coefficients)) {
     cat(heading(fit), estimate_lines(listed_coefficients(fit), digits), smooth_lines(fit, digits), sep = "\n")
   } else {
     cat(coefficient_lines(fit, digits), strwrap(unresolved_text(fit), 81), "", strwrap(estimand_text(fit), 81),

@@ -60,6 +60,18 @@ tidy.dp_sosp <- function(x, what = c("coefficients", "smooths"), conf.int = FALS
   cbind(out, conf.low = interval[, 1], conf.high = interval[, 2])
 }
 
+# Of the package parameters, whose own method knows other classes only.
+#' @exportS3Method parameters::model_parameters
+model_parameters.dp_sosp <- function(model, ci = 0.95, exponentiate = FALSE, ...) {
+  shown <- !is.null(model$inference)
+  out <- tidy.dp_sosp(model, conf.int = shown, conf.level = ci, exponentiate = exponentiate)
+  names <- c(y.level = "Response", term = "Parameter", estimate = "Coefficient", std.error = "SE", conf.low = "CI_low",
+             conf.high = "CI_high", statistic = "z", p.value = "p")
+  names(out) <- names[names(out)]
+  if (shown) out$CI <- ci
+  out[intersect(c("Parameter", "Coefficient", "SE", "CI", "CI_low", "CI_high", "z", "p", "Response"), names(out))]
+}
+
 #' @rdname dp_sosp-tidy
 #' @exportS3Method generics::glance
 glance.dp_sosp <- function(x, ...) {

@@ -311,7 +311,7 @@ as_rows <- function(n, call) {
 # The columns on zero rows: names, types and levels.
 source_schema <- function(first, levels, types, call) {
   check_data(first, "the first chunk", call)
-  columns <- lapply(first[0L, , drop = FALSE], function(x) if (inherits(x, "integer64")) double() else x)
+  columns <- lapply(first[0L, , drop = FALSE], function(x) if (inherits(x, "integer64")) double() else unlabelled(x))
   check_types(types, names(columns), call)
   check_levels(levels, names(columns), call)
   columns[names(types)] <- lapply(types, function(type) {

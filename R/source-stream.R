@@ -123,6 +123,7 @@ conform_chunk <- function(chunk, schema, columns) {
 # declared type is missing. It must not affect the other values.
 conform_column <- function(x, known, rows) {
   kind <- column_kind(known)
+  x <- unlabelled(x)
   if (kind == "numeric" && is.null(time_of(known)) && is.list(x) && length(x) == rows) x <- list_numbers(x)
   if (length(x) != rows || !identical(column_kind(x), kind) || !identical(time_of(x), time_of(known))) {
     x <- rep_len(as_text(x, rows), rows)

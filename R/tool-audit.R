@@ -348,14 +348,14 @@ audit_refit <- function(fit, data) {
   target <- if (!is.null(fit$call$target)) fit$target
   # Intervals that were released later are not part of the fit's claim.
   inference <- if (is.null(fit$inference$privacy)) fit$inference$type
-  suppressWarnings(
-    dp_sosp(data$x, data$y, eps = fit$privacy$eps, delta = fit$privacy$delta, method = fit$method, loss = fit$loss,
-            penalty = fit$penalty, radius = fit$design$radius, target = target, control = fit$control,
-            neighbours = fit$privacy$neighbours, noise = fit$privacy$noise, progress = FALSE,
-            intercept = fit$design$intercept, geometry = if (is.null(fit$geometry)) "none" else "private",
-            inference = inference %||% "none"),
-    classes = "dpsosp_warning"
-  )
+  problem <- problem_matrix(data$x, data$y, fit$loss, "double", fit$design$intercept, fit$design$radius, NULL, NULL,
+                            NULL, NULL, quote(dp_audit()), TRUE)
+  asked <- list(eps = fit$privacy$eps, delta = fit$privacy$delta, method = fit$method, control = fit$control,
+                penalty = fit$penalty, target = target, geometry = if (is.null(fit$geometry)) "none" else "private",
+                inference = inference %||% "none", certificate = "own", neighbours = fit$privacy$neighbours,
+                noise = fit$privacy$noise, storage = "double", progress = FALSE)
+  # Nearly all of these records are null, and what is audited comes after the release that says so.
+  suppressWarnings(fit_job(new_job(problem, asked), stops = FALSE), classes = "dpsosp_warning")
 }
 
 # ---- print ----

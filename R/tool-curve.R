@@ -343,6 +343,7 @@ reserve_curve <- function(curve) {
 
 # One of m evaluations, which share the budget equally.
 curve_evaluation <- function(curve, fit, records, budget, m) {
+  if (lacks_coefficients(fit)) return(data.frame(metric = curve$metric, estimate = NA_real_, se = NA_real_))
   eps <- .Call(ffi_gdp_epsilon, budget$mu / sqrt(m), curve$delta)
   found <- dp_evaluate(fit, records, eps = eps, delta = curve$delta, budget = budget, metrics = curve$metric,
                        clip = curve$clip, noise = curve$noise)$estimates

@@ -21,7 +21,7 @@
 #' * `"log_loss"`: the mean of \eqn{-\log q}, q clipped to \[clip, 1 - clip\], which bounds it;
 #' * `"brier"`: the mean of \eqn{(1 - q)^2}, not clipped;
 #' * `"accuracy"`: the fraction of records whose class is predicted correctly, as `predict(type = "class")` does;
-#' * `"table"`, which adds `auc` to the estimates; pairs in one cell count one half.
+#' * `"table"`, or `"auc"`, which adds `auc` to the estimates; pairs in one cell count one half.
 #'
 #' Fits with `loss_huber_svm()`, which have no probabilities, have accuracy only; fits with
 #' `loss_multinomial()` have no table.
@@ -142,10 +142,8 @@ check_metrics <- function(metrics, fit, call) {
   if (!is.character(metrics) || length(metrics) == 0L || anyNA(metrics) || anyDuplicated(metrics)) {
     abort("argument", "`metrics` must be different names, not ", describe(metrics), ".", call = call)
   }
-  if ("auc" %in% metrics && "table" %in% known) {
-    abort("argument", "`metrics`: \"auc\" is computed from \"table\", which adds it to the estimates: take ",
-          "\"table\".", call = call)
-  }
+  # It is computed from the table.
+  if ("table" %in% known) metrics <- unique(replace(metrics, metrics == "auc", "table"))
   for (metric in metrics) check_choice(metric, known, "metrics", call)
   intersect(known, metrics)
 }

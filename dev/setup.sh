@@ -26,6 +26,7 @@ for_tests=(
   r-cran-ipred r-cran-clock r-cran-timedate r-cran-tidyr       # what workflows, emmeans and marginaleffects import
   r-cran-mvtnorm r-cran-formula
   r-cran-broom                                                 # what modelsummary asks for
+  r-cran-lmtest r-cran-sandwich                                # tests of terms
   r-cran-lintr r-cran-spelling r-cran-xml2                                 # style and spelling
   pandoc qpdf tidy                                             # vignettes; R CMD check of inst/doc and the help's HTML
 )

@@ -26,6 +26,30 @@ test_that("emmeans: means of the linear predictor over a grid, with their covari
   refused(emmeans::emmeans(plain, ~ f, data = grid), "has no intervals")
 })
 
+test_that("emmeans: offsets, polynomials and splines in the formula", {
+  skip_if_not_installed("emmeans")
+  set.seed(2)
+  n <- 3000
+  d <- data.frame(a = runif(n, -2, 2), t = runif(n, 1, 10), g = factor(sample(c("p", "q"), n, TRUE)))
+  d$k <- rpois(n, d$t * exp(-1 + 0.4 * d$a))
+  d$z <- d$a^2 + rnorm(n)
+  at <- list(a = 1, t = 2)
+  agree <- function(formula, loss, reference, bounds) {
+    fit <- suppressMessages(dp_sosp(formula, d, eps = 1e3, delta = 1e-6, loss = loss, bounds = bounds,
+                                    inference = TRUE))
+    of <- function(fit, ...) as.data.frame(emmeans::emmeans(fit, "g", at = at, ...))
+    found <- of(fit, data = d)
+    known <- of(reference)
+    expect_lt(max(abs(found$emmean - known$emmean) / known$SE), 1)
+  }
+  bounds <- list(a = c(-2, 2), t = c(1, 10))
+  agree(k ~ a + g + offset(log(t)), "poisson", glm(k ~ a + g + offset(log(t)), poisson, d), bounds)
+  agree(z ~ poly(a, 2, raw = TRUE) + g, "squared", lm(z ~ poly(a, 2, raw = TRUE) + g, d), bounds["a"])
+  curved <- z ~ splines::ns(a, knots = c(-1, 1), Boundary.knots = c(-2, 2)) + g
+  agree(curved, "squared", lm(curved, d), list())
+  agree(z ~ cut(a, c(-2, 0, 2)) + g, "squared", lm(z ~ cut(a, c(-2, 0, 2)) + g, d), list())
+})
+
 test_that("marginaleffects: predictions and slopes on new data, by the delta method", {
   skip_if_not_installed("marginaleffects")
   # marginaleffects 1.0.0 uses this function of R 4.4, though it installs on R 3.6; it then fails for glm(), too

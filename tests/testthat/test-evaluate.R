@@ -250,11 +250,12 @@ test_that("errors name the argument", {
   )
 })
 
-test_that("\"auc\" leads to the table that it is computed from", {
+test_that("\"auc\" takes the table that it is computed from", {
   d <- problem_frame(100)
   fit <- quiet_fit(y ~ a, d, eps = 1, delta = 1e-5, bounds = frame_bounds["a"])
-  expect_error(dp_evaluate(fit, d, eps = 1, metrics = c("brier", "auc")), "take \"table\"",
-               class = "dpsosp_error_argument")
+  found <- suppressMessages(dp_evaluate(fit, d, eps = 100, delta = 1e-5, metrics = c("brier", "auc", "table")))
+  expect_identical(found$estimates$metric, c("brier", "auc"))
+  expect_false(is.null(found$table))
   margins <- quiet_fit(y ~ a, d, eps = 1, delta = 1e-5, bounds = frame_bounds["a"], loss = "huber_svm", method = "gd")
   expect_error(dp_evaluate(margins, d, eps = 1, metrics = "auc"), "one of \"accuracy\", not \"auc\"",
                class = "dpsosp_error_argument")

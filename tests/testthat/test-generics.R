@@ -23,7 +23,8 @@ reasons <- c(
   d = "keeps no training data", t = "no terms with an environment", l = "no deviance or likelihood",
   i = "has no intervals", s = "losses of one predictor", m = "no one minimiser", f = "has no formula",
   w = "a matrix for each layer", c = "is a certificate, not the fit", p = "no probabilities", n = "is numeric",
-  q = "releases no scale of residuals", g = "^[Nn]o .*method", a = "not supported by autoplot"
+  q = "releases no scale of residuals",
+  x = "would be another fit", g = "^[Nn]o .*method", a = "not supported by autoplot"
 )
 table <- utils::read.table(row.names = 1, header = TRUE, text = "
   generic     formula matrix source batch nonconvex margins numbers classes intervals network layers certificate
@@ -61,9 +62,9 @@ table <- utils::read.table(row.names = 1, header = TRUE, text = "
   AIC         l       l      l      l     l         l       l       l       l         l       l      c
   BIC         l       l      l      l     l         l       l       l       l         l       l      c
   extractAIC  l       l      l      l     l         l       l       l       l         l       l      c
-  add1        l       l      l      l     l         l       l       l       l         l       l      c
-  drop1       l       l      l      l     l         l       l       l       l         l       l      c
-  anova       l       l      l      l     l         l       l       l       l         l       l      c
+  add1        x       x      x      x     x         x       x       x       x         l       l      c
+  drop1       x       x      x      x     x         x       x       x       x         l       l      c
+  anova       i       i      i      i     i         i       i       s       .         l       l      c
   profile     l       l      l      l     l         l       l       l       l         l       l      c
   sigma       q       q      q      q     q         q       q       q       q         l       l      c
   step        t       t      t      t     t         t       t       t       t         t       t      c

@@ -34,7 +34,8 @@ objects <- function() {
 # pass arguments for other methods.
 methods_of_package <- function() {
   table <- getNamespaceInfo("dpsosp", "S3methods")
-  table <- table[!table[, 4] %in% c("emmeans", "insight", "marginaleffects"), ]
+  table <- table[!table[, 4] %in% c("emmeans", "insight", "marginaleffects", "car", "lmtest", "sandwich", "parameters"),
+                 ]
   found <- data.frame(generic = table[, 1], class = table[, 2], method = table[, 3])
   found <- found[found$class %in% names(objects()), ]
   found[found$generic != "dp_ledger", ]
@@ -349,11 +350,12 @@ test_that("what would hold data is refused with a reason, and step() too", {
   for (f in list(stats::terms, stats::model.frame, stats::model.matrix)) {
     refused(f(fit), "`formula\\(\\)` is its formula")
   }
-  for (f in list(stats::deviance, stats::logLik, stats::AIC, stats::BIC, stats::extractAIC, stats::drop1,
-                 stats::anova)) {
+  for (f in list(stats::deviance, stats::logLik, stats::AIC, stats::BIC, stats::extractAIC)) {
     refused(f(fit), "no deviance or likelihood")
   }
-  refused(stats::add1(fit, ~ . + f), "no deviance or likelihood")
+  refused(stats::drop1(fit), "would be another fit")
+  refused(stats::add1(fit, ~ . + f), "would be another fit")
+  refused(stats::anova(fit), "has no intervals")
   ridge <- study(y ~ a + b, d, eps = 1, delta = 1e-6, bounds = frame_bounds, method = "newton-ridge")
   for (f in list(stats::vcov, stats::confint)) refused(f(ridge), "has no intervals: .*`dp_inference")
   refused(stats::step(fit, trace = 0), "A private fit")
