@@ -85,8 +85,7 @@ check_interval <- function(x, arg, call = sys.call(-1)) {
     abort("argument", "`", arg, "` must be c(lower, upper), not ", describe(x), ".", call = call)
   }
   if (!all(is.finite(x)) || x[1] >= x[2]) {
-    abort("argument", "`", arg, "` must be two finite numbers, the lower below the upper; it is c(",
-          paste(format(x), collapse = ", "), ").", call = call)
+    abort("argument", "`", arg, "` must be two finite numbers, the lower below the upper.", call = call)
   }
   as.double(x)
 }
@@ -95,7 +94,7 @@ check_flag <- function(x, arg, call = sys.call(-1)) {
   if (!is.logical(x) || length(x) != 1L || is.na(x)) {
     abort("argument", "`", arg, "` must be TRUE or FALSE, not ", describe(x), ".", call = call)
   }
-  x
+  as.vector(x)
 }
 
 check_choice <- function(x, choices, arg, call = sys.call(-1)) {
@@ -105,7 +104,18 @@ check_choice <- function(x, choices, arg, call = sys.call(-1)) {
     abort("argument", "`", arg, "` must be one of ", quote_all(choices), ", not ", got, ".", text_hint(x, choices),
           call = call)
   }
-  x
+  as.vector(x)
+}
+
+# As check_choice(), for each element of a vector of text.
+check_choices <- function(x, choices, arg, call) {
+  if (length(x) == 1L) return(check_choice(x[[1]], choices, arg, call))
+  arg <- rep_len(arg, length(x))
+  for (i in which(!x %in% choices)) {
+    abort("argument", "`", arg[i], "` must be one of ", quote_all(choices), ".", text_hint(x[[i]], choices),
+          call = call)
+  }
+  as.vector(x)
 }
 
 # Suggests the known text that was probably meant; empty where x is neither one text nor something that has a name.
@@ -117,6 +127,19 @@ text_hint <- function(x, known) {
   }
   if (inherits(x, "dp_loss")) x <- x$name
   if (is.character(x) && length(x) == 1L && is.null(dim(x))) did_you_mean(x, known, quote_all) else ""
+}
+
+# How a message names an element of a vector: the only one by its value, one of several by its place, as they may be
+# data.
+element_text <- function(x, i, arg) {
+  if (length(x) == 1L) encodeString(x, quote = "\"") else paste0("`", arg, "[", i, "]`")
+}
+
+# An object as a function of the package made it. What was added to it could hold anything.
+own <- function(x, class, fields) {
+  structure(class = class, lapply(unclass(x)[intersect(fields, names(x))], function(part) {
+    if (is.atomic(part)) stats::setNames(as.vector(part), names(part))
+  }))
 }
 
 quote_all <- function(x) paste0("\"", x, "\"", collapse = ", ")
@@ -207,7 +230,8 @@ NULL
 
 # Declared levels are public, so an error may mention them.
 check_labels <- function(levels, name, call) {
-  if (all(is_text(as.character(levels)))) return(levels)
+  levels <- as.character(levels) # without attributes, which may be anything
+  if (all(is_text(levels))) return(levels)
   abort("argument", "`", name, "` has a declared level that is no text in its encoding: convert it with `iconv()`.",
         call = call)
 }

@@ -1,11 +1,12 @@
 # Conditions: every error of the package has the class dpsosp_error_<what>. It names the argument, what was given and
-# what to do. Warnings and messages have corresponding classes. None quotes a data value.
+# what to do. Warnings and messages have corresponding classes. None quotes a data value: no element of a vector stands
+# in a text, and no vector in a call, whichever call it is (plain_call()).
 
 abort <- function(what, ..., call = sys.call(-1), class = character()) {
   message <- paste0(...)
   stop(structure(
     class = c(class, paste0("dpsosp_error_", what), "dpsosp_error", "error", "condition"),
-    list(message = message, call = call)
+    list(message = message, call = plain_call(call))
   ))
 }
 
@@ -22,7 +23,7 @@ inform <- function(what, ...) {
 warn <- function(what, ..., call = sys.call(-1)) {
   warning(structure(
     class = c(paste0("dpsosp_warning_", what), "dpsosp_warning", "warning", "condition"),
-    list(message = paste0(...), call = call)
+    list(message = paste0(...), call = plain_call(call))
   ))
 }
 
@@ -144,12 +145,66 @@ sentence <- function(x) paste0(toupper(substr(x, 1, 1)), substring(x, 2), ".")
 # Raises dpsosp_error_absent whatever the arguments are.
 absent <- function(why, call = sys.call(-1)) abort("argument", why, call = call, class = "dpsosp_error_absent")
 
-# ---- the call that a fit and the errors of a run show ----
+# ---- calls that leave the package ----
 
-# A call may contain the data itself (do.call, literals) and environments (formulas). Arguments that could hold records
-# are replaced by names; of other computed arguments only names and single values are kept. Arguments that were given as
-# values are public settings, but for data in the place of another argument. The errors of a run show the same call, so
-# they quote no data either.
+# A call may contain the data itself (do.call, literals), functions, whose environments may hold them, and environments
+# (formulas). What may stay is listed, not what must go: names, calls of names, and single values. Anything else is
+# replaced by a name that says what kind of object it was.
+
+# The call of a condition; NULL for none.
+plain_call <- function(call) {
+  if (!is.call(call)) return(NULL)
+  if (is.function(call[[1]])) call[[1]] <- exported_name(call[[1]])
+  plain(call)
+}
+
+plain <- function(x) {
+  if (is_single(x)) return(as.vector(x))
+  if (!is.call(x) && !is.pairlist(x)) return(kind_name(x))
+  parts <- as.list(x)
+  attributes(parts) <- NULL
+  names(parts) <- names(x)
+  # Behind the arguments and the body of a function there may be its source text.
+  if (is.call(x) && identical(x[[1]], quote(`function`))) parts <- parts[1:3]
+  deep <- !vapply(parts, is.symbol, NA)
+  parts[deep] <- lapply(parts[deep], plain)
+  if (is.call(x)) as.call(parts) else as.pairlist(parts)
+}
+
+# Is there nothing to replace?
+is_quotable <- function(x) {
+  if (is.symbol(x) || is.null(x)) return(TRUE)
+  if (!is.call(x) && !is.pairlist(x)) return(is_single(x) && is.null(attributes(x)))
+  parts <- as.list(x)
+  if (is.call(x) && identical(x[[1]], quote(`function`))) parts <- parts[1:3]
+  all(vapply(parts[!are_empty(parts)], is_quotable, NA))
+}
+
+is_single <- function(x) is.atomic(x) && length(x) == 1L && !is.object(x)
+
+# Not the class, whose name is the user's, nor a length, as the number of records may be private.
+kind_name <- function(x) {
+  kind <- if (is.data.frame(x)) "data frame"
+    else if (is.factor(x)) "factor"
+    else if (is.function(x)) "function"
+    else if (is.object(x) || !(is.atomic(x) || is.list(x))) "object"
+    else if (length(dim(x)) > 0L) "matrix"
+    else if (is.list(x)) "list" else if (is.numeric(x)) "numbers" else if (is.character(x)) "text" else "vector"
+  as.name(paste0("<", kind, ">"))
+}
+
+# Were there other objects in the place of an argument?
+is_kind_name <- function(x) is.symbol(x) && grepl("^<[a-z ]+>$", as.character(x))
+
+# The name of a function of the package that a call holds as a value.
+exported_name <- function(f) {
+  exported <- getNamespaceExports("dpsosp")
+  same <- vapply(exported, function(name) identical(get(name, asNamespace("dpsosp")), f), NA)
+  if (any(same)) as.name(exported[same][1]) else kind_name(f)
+}
+
+# The call of a function that takes data, which a fit keeps and the errors of a run show. Arguments that could hold
+# records are replaced by their names, so that update() finds them, or says that it does not.
 scrub_call <- function(call, name) {
   for (argument in intersect(names(call), scrubbed_arguments)) {
     given <- call[[argument]]
@@ -159,32 +214,13 @@ scrub_call <- function(call, name) {
     if (!is.symbol(given) || is_dots(given)) call[[argument]] <- as.name(argument)
   }
   call[[1]] <- name
-  as.call(lapply(as.list(call), function(x) {
-    if (is.symbol(x) || is.atomic(x)) return(x)
-    if (is.language(x)) scrub(x) else if (holds_records(x)) quote(...) else x
-  }))
+  plain(call)
 }
 
 scrubbed_arguments <- c("data", "newdata", "x", "y", "weights", "offset", "subset", "id", "budget", "fit")
-
-# Is the value of an argument a data frame or a source, whose place is elsewhere, or a list with one?
-holds_records <- function(x) {
-  is.data.frame(x) || inherits(x, "dp_source") || (is.list(x) && any(vapply(unclass(x), holds_records, NA)))
-}
 
 # Is it ..1, ..2, and so on? These refer to the arguments of a calling function and mean nothing outside it.
 is_dots <- function(x) grepl("^[.][.][0-9]+$", as.character(x))
 
 # Which are empty arguments of a call, as before the comma in m[, 1], or formal arguments without default?
 are_empty <- function(parts) vapply(parts, identical, NA, quote(expr = )) # nolint
-
-scrub <- function(x) {
-  if (is.atomic(x) && length(x) == 1L) return(as.vector(x))
-  if (!is.call(x) && !is.pairlist(x)) return(quote(...))
-  parts <- as.list(x)
-  # Behind the arguments and the body of a function there may be its source text.
-  if (is.call(x) && identical(x[[1]], quote(`function`))) parts <- parts[1:3]
-  deep <- !vapply(parts, is.symbol, NA)
-  parts[deep] <- lapply(parts[deep], scrub)
-  if (is.call(x)) as.call(parts) else as.pairlist(parts)
-}

@@ -97,11 +97,10 @@ spline_variable <- function(basis) {
   list(parts = parts, of = character(), together = TRUE)
 }
 
-# empty: the factor, evaluated on zero rows; contrast: as declared, or NULL.
-factor_variable <- function(e, name, levels, empty, contrast, call) {
+# contrast: as declared, or NULL.
+factor_variable <- function(e, name, levels, ordered, contrast, call) {
   variable <- list(expression = e, levels = levels)
-  if (is.null(contrast)) contrast <- attr(empty, "contrasts")
-  if (is.null(contrast)) contrast <- if (is.ordered(empty)) "contr.poly" else "contr.treatment"
+  if (is.null(contrast)) contrast <- if (ordered) "contr.poly" else "contr.treatment"
   if (identical(contrast, "contr.treatment") || length(levels) < 2L) return(variable)
   values <- contrast_matrix(contrast, levels, name, call)
   size <- sqrt(max(rowSums(values^2)))
@@ -115,13 +114,15 @@ factor_variable <- function(e, name, levels, empty, contrast, call) {
 
 contrast_names <- c("contr.treatment", "contr.sum", "contr.helmert", "contr.poly", "contr.SAS")
 
-# One row per level.
+# One row per level, numbers that follow from the declared levels alone. A function is asked for them here and not kept:
+# its environment may hold the data, and its own messages may quote them.
 contrast_matrix <- function(contrast, levels, name, call) {
   arg <- paste0("contrasts$", name)
   if (is.character(contrast)) contrast <- get(check_choice(contrast, contrast_names, arg, call), asNamespace("stats"))
   if (is.function(contrast)) {
-    contrast <- tryCatch(contrast(levels), error = function(e) {
-      abort("argument", "`", arg, "`: ", conditionMessage(e), ".", call = call)
+    contrast <- tryCatch(muted(contrast(levels)), error = function(e) {
+      abort("argument", "`", arg, "` is a function that fails on the declared levels: call it with them to see why.",
+            call = call)
     })
   }
   if (!is.matrix(contrast) || !is.numeric(contrast) || nrow(contrast) != length(levels) || ncol(contrast) == 0L ||

@@ -34,7 +34,7 @@ design_template <- function(formula, data, bounds = "private", radius = NULL, ca
     check_record_values(row_wise_empty(of_records[[name]], schema, call), name,
                         if (name == "subset") is.logical else is.numeric, call)
   }
-  variables <- design_variables(expressions, bases, empty, extras$contrasts, call)
+  variables <- design_variables(expressions, bases, empty, extras$contrasts, data, call)
   expanded <- expand_terms(terms, variables, call)
   intercept <- attr(terms, "intercept") == 1L
   columns <- design_columns(names(expanded$predictors), expanded$levels, names(expressions), expanded$full)
@@ -58,15 +58,16 @@ design_blocks <- function(variables, blocks) {
   ifelse(variables %in% names(blocks), blocks[variables], variables)
 }
 
-# The columns that each variable of the formula becomes.
-design_variables <- function(expressions, bases, empty, contrasts, call) {
+# The columns that each variable of the formula becomes. As in glm(), a factor may have contrasts as an attribute.
+design_variables <- function(expressions, bases, empty, contrasts, data, call) {
   levels <- design_levels(empty, call)
   check_contrasts(contrasts, names(levels), call)
   lapply(stats::setNames(nm = names(expressions)), function(name) {
     e <- expressions[[name]]
     if (!is.null(bases[[name]])) return(basis_variable(e, name, bases[[name]], empty[[name]], call))
     if (is.null(levels[[name]])) return(list(expression = e, parts = expressions[name], of = name, together = FALSE))
-    factor_variable(e, name, levels[[name]], empty[[name]], contrasts[[name]], call)
+    contrast <- contrasts[[name]] %||% if (is.name(e)) attr(data[[name]], "contrasts")
+    factor_variable(e, name, levels[[name]], is.ordered(empty[[name]]), contrast, call)
   })
 }
 

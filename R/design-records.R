@@ -22,6 +22,7 @@ record_expression <- function(e, arg, formula, data, call) {
     abort("argument", "`", arg, "` must be a column of the data or an expression of columns, not values of its own.",
           call = call)
   }
+  e <- check_plain(e, arg, call)
   if (!is.name(e)) e <- put_environment(e, names(data), environment(formula), call, arg = arg)
   for (name in all.vars(e)) check_name(name, names(data), call, arg)
   e

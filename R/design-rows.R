@@ -170,7 +170,7 @@ frame_persons <- function(name, records, data, call, arg = "data") {
 
 id_name <- function(name, call) {
   if (is.symbol(name)) name <- as.character(name)
-  if (is.character(name) && length(name) == 1L) return(name)
+  if (is.character(name) && length(name) == 1L) return(as.vector(name))
   abort("argument", "`id` must be a column of the data, such as `id = person`, not an expression or values of its ",
         "own.", call = call)
 }

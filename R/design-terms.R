@@ -10,12 +10,22 @@ declared_arguments <- c(cut = "breaks", factor = "levels")
 
 # ---- formula ----
 
+# An expression without attributes, of names, calls and single constants. Messages quote its parts, so it may hold no
+# other object, as it would by rlang::inject() or bquote().
+check_plain <- function(e, arg, call) {
+  if (is_quotable(e)) return(if (is.call(e)) plain(e) else e)
+  abort("argument", "`", arg, "` holds an object that is neither a name nor a single constant: use columns of the ",
+        "data, by their names, single constants and names of functions.", call = call)
+}
+
 # Terms of the formula without environment; `.` is expanded.
 design_terms <- function(formula, data, call) {
   if (!inherits(formula, "formula") || length(formula) != 3L) {
     abort("argument", "`formula` must have a response and predictors, as in `y ~ x`.", call = call)
   }
-  formula <- put_constants(formula, names(data), environment(formula), call)
+  environment <- environment(formula)
+  formula <- structure(check_plain(formula, "formula", call), class = "formula")
+  formula <- put_constants(formula, names(data), environment, call)
   # It warns of a name beside `.` that is no column, which design_columns() refuses by its name.
   terms <- tryCatch(suppressWarnings(stats::terms(formula, data = data)), error = function(e) {
     abort("argument", "`formula` is not one that terms() understands: ", conditionMessage(e), call = call)
@@ -116,8 +126,7 @@ column_schema <- function(column, name, call) {
   kind <- column_kind(column)
   if (is.na(kind)) refuse_kind(column, name, call)
   list(kind = kind, levels = if (is.factor(column)) check_labels(levels(column), name, call),
-       ordered = is.ordered(column), contrasts = attr(column, "contrasts"),
-       time = if (is.object(column)) time_of(column))
+       ordered = is.ordered(column), time = if (is.object(column)) time_of(column))
 }
 
 # Refuses comparisons of a factor with text that is none of its declared levels, which hold for no record, or for all.
@@ -303,8 +312,7 @@ row_wise_evaluate <- function(e, data, schema, arg, call) {
 row_wise_empty <- function(e, schema, call) {
   data <- lapply(schema[intersect(all.vars(e), names(schema))], function(s) {
     switch(s$kind, numeric = double(), logical = logical(), character = character(),
-           factor = structure(factor(character(), levels = s$levels, exclude = NULL, ordered = s$ordered),
-                              contrasts = s$contrasts))
+           factor = factor(character(), levels = s$levels, exclude = NULL, ordered = s$ordered))
   })
   if (is.name(e) && length(data) == 1L) return(data[[1]])
   refuse <- function(condition) {

@@ -138,7 +138,7 @@ certify_out <- function(fit, out, asked) {
 }
 
 #' @export
-dp_ledger.dp_certificate <- function(x) x$privacy$ledger
+dp_ledger.dp_certificate <- function(x, ...) x$privacy$ledger
 
 #' @export
 print.dp_certificate <- function(x, ...) {

@@ -274,7 +274,7 @@ matrix_newdata <- function(design, newdata, call, arg = "newdata") {
 }
 
 #' @export
-dp_ledger.dp_sosp <- function(x) rbind(x$privacy$ledger, x$inference$privacy$ledger)
+dp_ledger.dp_sosp <- function(x, ...) rbind(x$privacy$ledger, x$inference$privacy$ledger)
 
 # The map between the types "response" and "link" of predict().
 fit_link <- function(fit) {

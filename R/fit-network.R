@@ -93,7 +93,7 @@ formula.dp_network <- function(x, ...) {
 }
 
 #' @export
-dp_ledger.dp_network <- function(x) x$privacy$ledger
+dp_ledger.dp_network <- function(x, ...) x$privacy$ledger
 
 #' @rdname dp_network-methods
 #' @export

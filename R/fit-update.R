@@ -15,6 +15,11 @@ update.dp_sosp <- function(object, ..., evaluate = TRUE) {
   call[c("object", "evaluate")] <- list(object, FALSE)
   call <- eval(call, parent.frame())
   if (!check_flag(evaluate, "evaluate")) return(call)
+  lost <- vapply(as.list(call), function(part) any(vapply(lapply(all.names(part), as.name), is_kind_name, NA)), NA)
+  if (any(lost)) {
+    abort("argument", "The fit keeps names and single constants of its call, and ", quote_names(names(call)[lost]),
+          " came as values: pass ", if (sum(lost) > 1L) "them" else "it", " to `update()`.", call = NULL)
+  }
   again <- eval(call, parent.frame())
   units <- if (is.null(again$persons)) "records" else "persons"
   inform("update", update_text(again$privacy, fit_privacy(object), units))

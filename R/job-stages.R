@@ -44,7 +44,7 @@ job_asked <- function(problem, asked) {
   call <- problem$call
   asked <- check_promise(asked, call)
   asked$target <- check_target(asked$target, call)
-  check_geometry(asked$geometry, call)
+  asked["geometry"] <- list(check_geometry(asked$geometry, call))
   refuse(c(problem, list(asked = asked)), method_refusals)
   check_choice(asked$method, c(method_names(!is.null(problem$model)), "auto"), "method", call)
   add_entries(

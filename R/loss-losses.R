@@ -163,8 +163,9 @@ loss_huber <- function(response = NULL, c = NULL, k = NULL, ...) {
   call <- sys.call()
   check_dots(call)
   if (!is.null(response)) response <- check_response_bounds(response, call)
-  ends <- if (is.null(response)) c(1 / vector_limit, vector_limit) else (response[2] - response[1]) * c(1 / 2000, 1)
-  if (!is.null(c)) c <- check_number(c, "c", ends[1], ends[2], open = FALSE, call = call)
+  largest <- if (is.null(response)) vector_limit else response[2] - response[1]
+  least <- if (is.null(response)) 1 / vector_limit else largest / 2000
+  if (!is.null(c)) c <- check_number(c, "c", least, largest, open = FALSE, call = call)
   if (!is.null(k)) k <- check_number(k, "k", 0.1, 10, open = FALSE, call = call)
   if (!is.null(c) && !is.null(k)) {
     abort("argument", "Give `c`, in units of the response, or `k`, in units of the residuals' scale.", call = call)
@@ -229,6 +230,9 @@ new_loss <- function(name, formula, parameter = 0, ...) {
   structure(class = "dp_loss", list(name = name, formula = formula, parameter = parameter, ...))
 }
 
+loss_fields <- c("name", "formula", "parameter", "slope", "h", "response", "response_kind", "c", "k", "centre", "half",
+                 "classes")
+
 logistic_loss <- new_loss("logistic", "log(1 + exp(-y t))")
 
 check_response_bounds <- function(x, call) {
@@ -269,7 +273,9 @@ has_counts <- function(loss) identical(loss$response_kind, "count")
 # one? implied: may a numeric response imply the logistic loss? bounded: must its slope be (check_bounded_slope())?
 check_loss <- function(loss, intercept, call = sys.call(-1), y = NULL, name = "y", implied = FALSE, bounded = FALSE) {
   if (is.null(loss)) return(default_loss(y, name, implied, bounded, call))
-  if (inherits(loss, "dp_loss")) return(check_huber_c(scale_loss(loss, intercept), intercept, call))
+  if (inherits(loss, "dp_loss")) {
+    return(check_huber_c(scale_loss(own(loss, "dp_loss", loss_fields), intercept), intercept, call))
+  }
   named <- losses()
   family <- if (!is.character(loss) || !all(loss %in% names(named))) loss_instead(loss)
   if (!is.null(family)) {

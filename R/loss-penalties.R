@@ -40,14 +40,17 @@ penalty_nonconvex <- function(lambda, ...) {
 
 #' @rdname penalties
 #' @export
-penalty_none <- function() new_penalty("none", 0)
+penalty_none <- function(...) {
+  check_dots()
+  new_penalty("none", 0)
+}
 
 check_lambda <- function(x, call) check_number(x, "lambda", 0, 1e6, open = FALSE, call = call)
 new_penalty <- function(name, lambda) structure(class = "dp_penalty", list(name = name, lambda = lambda))
 
 check_penalty <- function(penalty, arg = "penalty", call = sys.call(-1)) {
   if (is.null(penalty)) return(penalty_none())
-  if (inherits(penalty, "dp_penalty")) return(penalty)
+  if (inherits(penalty, "dp_penalty")) return(own(penalty, "dp_penalty", c("name", "lambda")))
   abort("argument", "`", arg, "` must be NULL or come from `penalty_ridge()`, `penalty_nonconvex()` or ",
         "`penalty_none()`, not ", describe(penalty), ".", penalty_hint(penalty), call = call)
 }

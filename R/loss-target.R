@@ -35,7 +35,8 @@ sosp <- function(eps_g = NULL, eps_h = NULL, alpha = NULL, ...) {
 }
 
 check_target <- function(target, call = sys.call(-1)) {
-  if (is.null(target) || inherits(target, "dp_target")) return(target)
+  if (is.null(target)) return(NULL)
+  if (inherits(target, "dp_target")) return(own(target, "dp_target", c("eps_g", "eps_h", "alpha")))
   abort("argument", "`target` must be NULL or come from `sosp()`, not ", describe(target), ".",
         if (is.numeric(target)) " Did you mean `sosp(alpha)`?", call = call)
 }

@@ -110,12 +110,13 @@ print.dp_geometry <- function(x, digits = NULL, ...) {
 
 # As the caller gave it: "private", "none", a dp_geometry or NULL.
 check_geometry <- function(geometry, call) {
-  if (is.null(geometry) || inherits(geometry, "dp_geometry")) return(geometry)
+  if (is.null(geometry)) return(NULL)
+  if (inherits(geometry, "dp_geometry")) return(own(geometry, "dp_geometry", c("mean", "sd")))
   if (!is.character(geometry) || length(geometry) != 1L || !geometry %in% c("private", "none")) {
     abort("argument", "`geometry` must be NULL, \"private\", \"none\" or come from `geometry_public()`, not ",
           describe(geometry), ".", text_hint(geometry, c("private", "none")), call = call)
   }
-  geometry
+  as.vector(geometry)
 }
 
 # The default. A penalty, a target and published constants define a problem in the coordinates of the mapped rows,

@@ -119,6 +119,7 @@ check_control <- function(control, method, job) {
     abort("argument", "`control` of the method \"", method$name, "\" must be NULL or come from `", constructor,
           "()`, not ", describe(control), ".", call = job$call)
   }
+  control <- own(control, class(method$default), union(names(method$default), names(formals(constructor))))
   family$check(control, method, job$call)
   if (!method$batch && !is.null(c(control$batch, control$sampling))) {
     abort("argument", "`batch` and `sampling` belong to the methods ", quote_all(methods_with("batch")), ", not to \"",

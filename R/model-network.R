@@ -214,7 +214,16 @@ check_counts <- function(x, arg, call, least = 1L) {
     abort("argument", "`", arg, "` must be ", least, " to ", max_layers, " whole numbers, not ", describe(x), ".",
           call = call)
   }
-  vapply(x, check_count, 0L, arg = arg, call = call, upper = max_units)
+  each_count(x, arg, 1, call)
+}
+
+# Several numbers are not quoted.
+each_count <- function(x, arg, lower, call) {
+  if (length(x) == 1L) return(check_count(x, arg, lower, call, max_units))
+  if (!all(x >= lower & x <= max_units & x == round(x))) {
+    abort("argument", "`", arg, "` must be whole numbers ", range_text(lower, max_units, FALSE), ".", call = call)
+  }
+  as.integer(x)
 }
 
 check_each <- function(x, arg, count, lower, call) {
@@ -222,11 +231,12 @@ check_each <- function(x, arg, count, lower, call) {
     abort("argument", "`", arg, "` must be one number or ", count, ", one for each convolution, not ", describe(x), ".",
           call = call)
   }
-  rep_len(vapply(x, check_count, 0L, arg = arg, lower = lower, call = call, upper = max_units), count)
+  if (anyNA(x)) abort("argument", "`", arg, "` must be numbers, none missing.", call = call)
+  rep_len(each_count(x, arg, lower, call), count)
 }
 
 check_model <- function(model, call) {
-  if (inherits(model, "dp_model")) return(model)
+  if (inherits(model, "dp_model")) return(new_model(as.vector(model$name), list2DF(lapply(model$layers, as.vector))))
   abort("argument", "`model` must come from `model_mlp()` or `model_cnn()`, not ", describe(model), ".", call = call)
 }
 

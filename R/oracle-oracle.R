@@ -401,7 +401,7 @@ check_steps <- function(steps, call = sys.call(-1)) {
 }
 
 #' @export
-dp_ledger.dp_oracle <- function(x) dp_ledger(check_oracle(x, sys.call(-1))$budget)
+dp_ledger.dp_oracle <- function(x, ...) dp_ledger(check_oracle(x, sys.call(-1))$budget)
 
 #' @export
 print.dp_oracle <- function(x, digits = NULL, ...) {

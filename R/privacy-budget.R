@@ -185,19 +185,20 @@ budget_state <- function(budget) {
 #' g <- dp_gradient(oracle, c(0, 0, 0), mu = 0.1)
 #' dp_ledger(budget)
 #' @export
-dp_ledger <- function(x) {
+dp_ledger <- function(x, ...) {
+  check_dots()
   require_given()
   UseMethod("dp_ledger")
 }
 
 #' @export
-dp_ledger.default <- function(x) {
+dp_ledger.default <- function(x, ...) {
   abort("argument", "`x` must be a budget, an oracle or a fit, not ", describe(x), ".", fit_hint(x),
         call = sys.call(-1))
 }
 
 #' @export
-dp_ledger.dp_budget <- function(x) ledger_rows(budget_state(x))
+dp_ledger.dp_budget <- function(x, ...) ledger_rows(budget_state(x))
 
 ledger_rows <- function(state) {
   gaussian <- state$mechanism == "gaussian" | (state$mechanism == "none" & state$accountant == "gdp")

@@ -247,7 +247,7 @@ dp_reserve <- function(budget, eps, delta = NULL, label = NULL, ...) {
 check_label <- function(label, call) if (is.null(label)) NULL else check_text(label, "label", call)
 
 #' @export
-dp_ledger.dp_budget_store <- function(x) reservations(stored_state(x)$rows)
+dp_ledger.dp_budget_store <- function(x, ...) reservations(stored_state(x)$rows)
 
 reservations <- function(rows) {
   data.frame(

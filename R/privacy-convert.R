@@ -177,7 +177,8 @@ check_parameter <- function(x, arg, upper, call = sys.call(-1)) {
   bad <- !(x >= 0 & x <= upper)
   if (any(bad)) {
     range <- if (is.finite(upper)) paste("between 0 and", upper) else "at least 0"
-    abort("argument", "`", arg, "` must be ", range, "; it is ", format(x[bad][1]), ".", call = call)
+    it_is <- if (length(x) == 1L) paste0("; it is ", format(x))
+    abort("argument", "`", arg, "` must be ", range, it_is, ".", call = call)
   }
   as.double(x)
 }

@@ -121,7 +121,7 @@ check_text <- function(x, arg, call, most = 200L) {
     abort("argument", "`", arg, "` must be one text of 1 to ", most, " characters without line breaks, not ",
           describe(x), ".", call = call)
   }
-  enc2utf8(x)
+  enc2utf8(as.vector(x))
 }
 
 # ---- the facts of a study ----

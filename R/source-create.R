@@ -333,7 +333,7 @@ check_types <- function(types, columns, call) {
     abort("argument", "`types` must be a named vector such as c(age = \"numeric\"), each column once, not ",
           describe(types), ".", call = call)
   }
-  for (name in known) check_choice(types[[name]], source_types, paste0("types[\"", name, "\"]"), call)
+  check_choices(types, source_types, paste0("types[\"", known, "\"]"), call)
   check_known(known, columns, "types", "column of the source", call)
 }
 

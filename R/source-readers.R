@@ -31,13 +31,14 @@ with_text <- function(types, id) {
 # The files of folders and patterns are taken once, in the order of their names.
 find_files <- function(x, call) {
   if (length(x) == 0L || anyNA(x)) abort("argument", "`x` must be paths of files, not ", describe(x), ".", call = call)
-  unlist(lapply(x, function(path) {
+  unlist(lapply(seq_along(x), function(i) {
+    path <- x[[i]]
     folder <- dir.exists(path)
     files <- if (folder) list.files(path, "[.](csv|parquet)$", full.names = TRUE, ignore.case = TRUE)
              else if (file.exists(path)) path
              else Sys.glob(path)
     if (length(files) > 0L) return(files)
-    shown <- encodeString(path, quote = "\"")
+    shown <- element_text(x, i, "x")
     if (folder) abort("argument", "`x`: the folder ", shown, " has no files that end in .csv or .parquet.", call = call)
     abort("argument", "`x`: there is no file ", shown, ".", call = call)
   }))

@@ -142,8 +142,9 @@ check_workers <- function(compute, call) {
   }
   for (name in compute) {
     if (!mirai::daemons_set(name)) {
-      abort("argument", "There is no worker of the compute profile \"", name, "\": start one with `mirai::daemons(1, ",
-            ".compute = \"", name, "\")`.", call = call)
+      shown <- element_text(compute, match(name, compute), "compute")
+      abort("argument", "There is no worker of the compute profile ", shown, ": start one with `mirai::daemons(1, ",
+            ".compute = ", shown, ")`.", call = call)
     }
   }
 }

@@ -144,7 +144,7 @@ check_metrics <- function(metrics, fit, call) {
   }
   # It is computed from the table.
   if ("table" %in% known) metrics <- unique(replace(metrics, metrics == "auc", "table"))
-  for (metric in metrics) check_choice(metric, known, "metrics", call)
+  check_choices(metrics, known, "metrics", call)
   intersect(known, metrics)
 }
 

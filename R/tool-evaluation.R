@@ -154,7 +154,7 @@ method_labels <- function(methods, call) {
     abort("argument", "`methods` must be different names, or a list of names and of functions with names, not ",
           describe(methods), ".", call = call)
   }
-  for (method in named) check_choice(method, c("auto", method_names()), "methods", call)
+  check_choices(named, c("auto", method_names()), "methods", call)
   if (any(labels[own] %in% c("auto", method_names()))) {
     abort("argument", "A function in `methods` must have a name that no method has.", call = call)
   }

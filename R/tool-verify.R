@@ -81,7 +81,7 @@ privacy_parts <- function(x, call) {
 }
 
 #' @export
-dp_ledger.list <- function(x) {
+dp_ledger.list <- function(x, ...) {
   call <- sys.call(-1)
   if (length(x) == 0L) abort("argument", "`x` is an empty list: give fits, such as `list(first, second)`.", call = call)
   named <- names(x) %||% character(length(x))

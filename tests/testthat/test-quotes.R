@@ -1,0 +1,154 @@
+# No condition quotes an element of a vector, whichever exported function is called, and whichever argument holds the
+# vector. The calls are made of NAMESPACE and of formal arguments, each with a vector as a value (do.call()) in the
+# place of one argument; a new export is called, or must have its other arguments here.
+
+text <- paste0("secret-", 1:4, "-record")
+numbers <- c(0.73128461931, 0.29182736451, 0.56473829101, 0.84736251909)
+vectors <- list(
+  text = text, numbers = numbers, large = round(numbers * 1e9), negative = -numbers,
+  named = stats::setNames(numbers, text),
+  factor = factor(text), frame = data.frame(a = numbers, y = factor(text)), list = as.list(text),
+  pairs = list(a = numbers[1:2], b = numbers[4:3]), matrix = cbind(numbers, rev(numbers)),
+  date = as.Date("1970-01-01") + numbers, formula = eval(bquote(y ~ I(a > .(numbers)))),
+  made = (function(hidden) function(...) stop(paste(hidden, collapse = " ")))(text),
+  call = call("c", numbers), empty = text[0], flags = c(TRUE, NA, FALSE)
+)
+
+# Digits as they may be formatted, and the bytes.
+digits <- "0?[.]731[0-9]*|0?[.]29[12][0-9]*|0?[.]56[45][0-9]*|0?[.]847[0-9]*|7312846|2918273|5647382|8473625"
+quotes_secret <- function(condition) {
+  shown <- paste(c(conditionMessage(condition), deparse(conditionCall(condition))), collapse = " ")
+  bytes <- serialize(condition, NULL, xdr = FALSE)
+  held <- vapply(c(numbers, -numbers, round(numbers * 1e9)), function(value) {
+    length(grepRaw(writeBin(value, raw(), endian = .Platform$endian), bytes, fixed = TRUE)) > 0L
+  }, NA)
+  grepl(paste0("secret-|", digits), shown) || length(grepRaw("secret-", bytes, fixed = TRUE)) > 0L || any(held)
+}
+
+# Functions of the caller that speak for themselves: they get no records, or are the reader of a source, which is asked
+# when the source is made (see SECURITY.md).
+own_words <- c("dp_calibrate family", "dp_source x")
+
+# All conditions that leave the call.
+conditions_of <- function(f, arguments) {
+  seen <- list()
+  note <- function(condition) seen[[length(seen) + 1L]] <<- condition
+  utils::capture.output(tryCatch(withCallingHandlers(
+    do.call(f, arguments, quote = TRUE),
+    warning = function(w) {
+      note(w)
+      invokeRestart("muffleWarning")
+    },
+    message = function(m) {
+      note(m)
+      invokeRestart("muffleMessage")
+    }
+  ), error = note))
+  seen
+}
+
+d <- problem_frame(40)
+d$person <- rep(1:20, 2)
+x <- as.matrix(d[c("a", "b")])
+fit_of <- function(...) quiet_fit(y ~ a + f, d, eps = 5, delta = 1e-4, bounds = frame_bounds["a"], ...)
+fit <- fit_of(inference = "sandwich", method = "newton-ridge")
+oracle <- function() dp_oracle(x, ifelse(d$y == "yes", 1, -1), "logistic", dp_budget(rho = 1e6), 30)
+event <- event_gaussian(10)
+
+# What other arguments a call needs, beside those with a default. Several calls of one function have suffixes.
+needed <- list(
+  "dp_sosp" = list(y ~ a + f, data = d, eps = 1, delta = 1e-4, progress = FALSE),
+  "dp_sosp matrix" = list(x, d$y, eps = 1, delta = 1e-4, radius = 30, progress = FALSE),
+  "dp_sosp persons" = list(y ~ a + f, data = d, eps = 1, delta = 1e-4, id = "person", records = 2, progress = FALSE),
+  "dp_sosp network" = list(x, d$y, eps = 1, delta = 1e-4, model = model_mlp(2), bounds = c(-1, 30), progress = FALSE,
+                           control = control_network(epochs = 1)),
+  "dp_sosp_engine" = list(y ~ a, d, eps = 1, delta = 1e-4, progress = FALSE),
+  "dp_oracle" = list(x, d$y, budget = dp_budget(rho = 1), radius = 30),
+  "dp_oracle formula" = list(y ~ a + f, d, budget = dp_budget(rho = 1), bounds = frame_bounds["a"]),
+  "dp_value" = list(oracle(), c(0, 0, 0), mu = 1), "dp_gradient" = list(oracle(), c(0, 0, 0), mu = 1),
+  "dp_hessian" = list(oracle(), c(0, 0, 0), mu = 1),
+  "dp_line_search" = list(oracle(), w = c(0, 0, 0), direction = c(1, 0, 0), steps = c(2, 1), mu = 1),
+  "dp_tune" = list(list(one = list(method = "gd"), two = list(method = "newton")), y ~ a, d, eps = 1, delta = 1e-4),
+  "dp_curve" = list(y ~ a, d, eps = 1, delta = 1e-4, methods = "gd", reps = 2, public = TRUE, progress = FALSE),
+  "dp_evaluate" = list(fit, d, eps = 1, delta = 1e-4), "dp_certify" = list(fit, d, eps = 1, delta = 1e-4),
+  "dp_inference" = list(fit_of(), d, eps = 1, delta = 1e-4),
+  "dp_plan" = list(1000, numeric = 2, eps = 1), "dp_source" = list(function() function() NULL),
+  "dp_source paths" = list("none.csv"), "dp_shards" = list(list("none.csv")), "dp_report" = list(fit),
+  "dp_verify" = list(fit), "dp_ledger" = list(fit), "dp_reserve" = list(dp_budget(mu = 1), eps = 1),
+  "dp_audit" = list(fit, runs = 4, progress = FALSE),
+  "dp_audit function" = list(function(data) data[1] + stats::rnorm(1), list(0, 1), eps = 1, delta = 1e-4, runs = 4,
+                             progress = FALSE),
+  "dp_budget" = list(eps = 1, delta = 1e-4), "dp_convert" = list(mu = 1, delta = 1e-4, to = "eps"),
+  "dp_account" = list(event), "dp_rdp" = list(event, 2), "dp_filter_order" = list(event, 1, 1e-4),
+  "dp_calibrate" = list(event_gaussian, 1, 1e-4, c(1, 100)), "delta" = list(dp_account(event), 1),
+  "epsilon" = list(dp_account(event), 1e-4), "event_exponential" = list(1), "event_gaussian" = list(1),
+  "event_laplace" = list(1), "event_pure" = list(1), "event_repeat" = list(event, 2),
+  "event_subsample" = list(event, 0.1), "event_svt" = list(1), "event_svt_gaussian" = list(1, 1, 1),
+  "event_tree" = list(1, 4), "features_scattering" = list(array(0, c(1, 8, 8)), c(0, 1)),
+  "geometry_public" = list(c(a = 1), c(a = 1)), "penalty_ridge" = list(1), "penalty_nonconvex" = list(1),
+  "planned_iterations" = list("gd", 0.1, gap = 1), "required_rows" = list("opt", 0.1, 0.1, 10, 1, 1e-6, gap = 1),
+  "sufficient_batch" = list(0.1, 0.1, 10, 10), "saddle_problem" = list(10),
+  "trust_region_step" = list(c(1, 2), diag(2), 1), "sosp" = list(0.1, 0.1)
+)
+
+# Arguments of the generic and of its methods, and one too many, with a name and without.
+arguments_of <- function(name) {
+  f <- get(name, asNamespace("dpsosp"))
+  methods <- ls(asNamespace("dpsosp"), pattern = paste0("^", name, "[.](default|formula|function|character|dp|DBI)"))
+  formal <- unlist(lapply(c(list(f), mget(methods, envir = asNamespace("dpsosp"))), function(f) names(formals(f))))
+  c(setdiff(unique(formal), "..."), "unknown", "")
+}
+
+# The arguments with the vector in the place of one.
+with_vector <- function(name, arguments, argument, vector) {
+  if (!nzchar(argument)) return(c(arguments, list(vector)))
+  positions <- setdiff(arguments_of(name), c("unknown", ""))
+  at <- match(argument, names(arguments))
+  unnamed <- which(if (is.null(names(arguments))) rep(TRUE, length(arguments)) else !nzchar(names(arguments)))
+  if (is.na(at)) at <- unnamed[match(argument, setdiff(positions, names(arguments))[seq_along(unnamed)])]
+  if (is.na(at)) return(c(arguments, stats::setNames(list(vector), argument)))
+  replace(arguments, at, list(vector))
+}
+
+expect_unquoted <- function(f, arguments, where) {
+  for (condition in conditions_of(f, arguments)) {
+    if (!quotes_secret(condition)) next
+    fail(paste0(where, ": ", conditionMessage(condition), "\nin ", deparse1(conditionCall(condition))))
+  }
+}
+
+test_that("the search finds what it looks for", {
+  quoting <- function(x) stop("it is ", x)
+  for (name in setdiff(names(vectors), c("empty", "flags", "made", "call", "formula"))) {
+    conditions <- conditions_of(quoting, list(vectors[[name]][1]))
+    expect_true(quotes_secret(conditions[[1]]), info = name)
+  }
+  expect_true(quotes_secret(conditions_of(function(x) stop("no"), list(numbers))[[1]]))
+  expect_true(quotes_secret(conditions_of(function(x) stop("no"), list(vectors$made))[[1]]))
+  expect_false(quotes_secret(simpleError("no", call = quote(f(x, 1, "a")))))
+})
+
+turn <- 0
+test_that("no condition of an exported function quotes an element of a vector", {
+  exports <- sort(getNamespaceExports("dpsosp"))
+  exports <- exports[vapply(exports, function(name) is.function(get(name, asNamespace("dpsosp"))), NA)]
+  base <- sub(" .*", "", names(needed))
+  expect_identical(setdiff(base, exports), character())
+  for (name in exports) {
+    calls <- if (name %in% base) needed[base == name] else list(list())
+    # An export whose arguments have no defaults needs a line above.
+    required <- formals(get(name, asNamespace("dpsosp")))
+    required <- names(required)[vapply(required, identical, NA, quote(expr = ))] # nolint
+    expect_true(name %in% base || length(setdiff(required, "...")) == 0L, info = paste("arguments of", name))
+    for (arguments in calls) {
+      for (argument in arguments_of(name)) {
+        turn <<- turn + 1
+        for (kind in if (long_form()) names(vectors) else names(vectors)[(turn * c(1, 7)) %% length(vectors) + 1]) {
+          if (kind == "made" && paste(name, argument) %in% own_words) next
+          expect_unquoted(get(name, asNamespace("dpsosp")), with_vector(name, arguments, argument, vectors[[kind]]),
+                          paste0(name, "(", argument, " = <", kind, ">)"))
+        }
+      }
+    }
+  }
+})
