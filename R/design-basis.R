@@ -160,6 +160,14 @@ check_contrasts <- function(contrasts, factors, call) {
   check_known(named, factors, "contrasts", "factor of the formula", call)
 }
 
+# The argument in the call that a fit keeps: of a list that came as a value, which columns have contrasts and the names
+# of these, but no function or matrix. Names of columns are public, others may be data.
+contrasts_call <- function(given, contrasts, columns) {
+  if (!is_kind_name(given) || !is.list(contrasts) || is.object(contrasts)) return(given)
+  if (is.null(names(contrasts)) || !all(names(contrasts) %in% columns)) return(given)
+  as.call(c(quote(list), lapply(contrasts, function(x) if (is_single(x)) as.vector(x) else kind_name(x))))
+}
+
 # Rows of the table of columns of a design.
 column_rows <- function(name, variable, kind, level) {
   k <- length(name)

@@ -157,7 +157,8 @@
 #'   intercept: `x[, -1]`. A column whose lower bound is at least 0 counts as an indicator of two values, its bounds,
 #'   unless its released second moment shows that it varies less.
 #' @param contrasts A named list of contrasts of factors, as for [glm()], such as `list(f = "contr.sum")`: R's contrast
-#'   functions or their names, or matrices with a row for each declared level. `NULL`: see the section Formulas.
+#'   functions or their names, or matrices with a row for each declared level. A function is called with the declared
+#'   levels, and the fit keeps the numbers that it gives. `NULL`: see the section Formulas.
 #' @param subset A condition on columns, such as `age >= 18`: a record for which it is not `TRUE` is a null record.
 #'   `n` stays the number of all records, because the number in the subset is private, and the noise is
 #'   proportional to 1/n: where the subset is public, `data[rows, ]` is better. `predict()` ignores it. As everywhere
@@ -265,8 +266,10 @@
 #'   * `n`, the number of records or, with `id`, of persons; `persons`: the `name` of the id's column and the largest
 #'     number of records of a person (`most`), `NULL` without `id`.
 #'
-#'   It holds no rows, residuals or environments, and depends on the data through the
-#'   releases only.
+#'   It holds no rows, residuals, functions or environments, and depends on the data through the
+#'   releases only. `call` has names and single constants; a list, a vector or a function that came as a value, as by
+#'   [do.call()], is a name such as `<list>` there, and [update()][dp_sosp-methods] asks for it. Errors and warnings
+#'   show such calls, too.
 #' @section Errors: All errors have the class `dpsosp_error`. Wrong arguments have the class `dpsosp_error_argument`;
 #'   they are found before anything is charged and follow from arguments, n, names, types and declared levels only,
 #'   never from a record's value. Some have a second class:
@@ -346,6 +349,7 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "a
   if (!is.null(name)) call$id <- as.name(name)
   columns <- if (sourced) predictor_schema(data) else data
   tell_ids(formula, if (is.data.frame(columns)) columns[setdiff(names(columns), name)])
+  call$contrasts <- contrasts_call(call$contrasts, contrasts, names(columns))
   extras <- frame_arguments(contrasts, substitute(subset), substitute(weights), na.action, call)
   if (!is.null(radius)) radius <- check_radius(radius, call)
   if (check_flag(smooth, "smooth", call)) {

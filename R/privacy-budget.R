@@ -160,6 +160,7 @@ budget_state <- function(budget) {
 #'
 #' @param x A budget, an oracle or a fit; or a list of fits and other results with a ledger, such as
 #'   `list(main = first, second)`.
+#' @param ... Not used; anything in it is an error.
 #' @return A data frame with the columns `what` (the query), `mechanism`,
 #'   `rho` (its cost; under a Renyi filter the divergence over its order), `mu` (the same as `sqrt(2 rho)` for Gaussian
 #'   releases, else `NA`), `sensitivity` (of the released quantity, rounding

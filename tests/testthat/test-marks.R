@@ -55,7 +55,7 @@ forms <- list(
   },
   objects = function(d, mine) {
     add <- function(x) {
-      if (is.list(x)) x$seen <- mine
+      if (is.list(x)) x[c("seen", "note")] <- list(mine, d$note)
       structure(x, seen = d, note = d$note)
     }
     do.call(dp_sosp, list(
@@ -105,7 +105,7 @@ test_that("a call keeps names and single constants, and says what else there was
   call <- fits$do.call$call
   expect_identical(call[[1]], quote(dp_sosp))
   expect_identical(as.list(call)[c("data", "contrasts", "bounds")],
-                   list(data = quote(data), contrasts = quote(`<list>`), bounds = quote(`<list>`)))
+                   list(data = quote(data), contrasts = quote(list(f = `<function>`)), bounds = quote(`<list>`)))
   expect_error(update(fits$do.call, eps = 2), "`bounds`.*pass them to `update\\(\\)`", class = "dpsosp_error_argument")
   d <- marked()
   again <- quietly(update(fits$do.call, eps = 2, data = d, bounds = frame_bounds, contrasts = NULL))

@@ -128,6 +128,61 @@ test_that("the search finds what it looks for", {
   expect_false(quotes_secret(simpleError("no", call = quote(f(x, 1, "a")))))
 })
 
+test_that("no condition quotes what stands inside an argument", {
+  d$note <- text[rep(1:4, 10)]
+  fit_with <- function(...) list(dp_sosp, list(y ~ a + f, d, eps = 1, delta = 1e-4, progress = FALSE, ...))
+  warns <- function(levels) {
+    warning(text[1])
+    message(text[2])
+    contr.sum(length(levels))
+  }
+  marked_formula <- function(e) as.formula(call("~", quote(y), e))
+  levels <- list(f = structure(1:2, names = text[1:2]), g = text)
+  calls <- list(
+    fit_with(contrasts = list(f = vectors$made)), fit_with(contrasts = list(f = warns)),
+    fit_with(contrasts = list(f = numbers)), fit_with(contrasts = stats::setNames(list(numbers), "f")),
+    fit_with(bounds = list(a = numbers[2:1])), fit_with(bounds = list(a = numbers)),
+    fit_with(start = as.list(numbers)), fit_with(weights = call("*", quote(a), numbers)),
+    fit_with(subset = call("%in%", quote(note), text)), fit_with(id = text), fit_with(id = call("[", text, 1:2)),
+    fit_with(control = list(numbers)), fit_with(loss = stats::binomial), fit_with(numbers, text),
+    list(dp_sosp, list(marked_formula(call("I", call(">", quote(a), numbers))), d, eps = 1)),
+    list(dp_sosp, list(marked_formula(call("s", quote(a), knots = numbers)), d, eps = 1)),
+    list(dp_sosp, list(marked_formula(as.call(list(vectors$made, quote(a)))), d, eps = 1)),
+    list(dp_sosp, list(marked_formula(call("factor", quote(note), levels = text)), d, eps = 1)),
+    list(dp_sosp, list(y ~ note, d, eps = 1)), list(dp_sosp, list(note ~ a, d, eps = 1)),
+    list(dp_tune, list(list(a = list(start = numbers), b = list(bounds = list(a = numbers))), y ~ a, d, eps = 1)),
+    list(dp_tune, list(list(a = list(contrasts = list(f = vectors$made)), b = list()), y ~ a + f, d, eps = 1)),
+    list(dp_source, list(text)), list(dp_source, list(function() function() NULL, types = c(a = text[1], b = text[2]))),
+    list(dp_evaluate, list(fit, d, eps = 1, metrics = text)), list(predict, list(fit, d, type = text)),
+    list(predict, list(fit, transform(d, a = as.character(numbers)))), list(confint, list(fit, text)),
+    list(summary, list(fit, numbers)), list(update, list(fit, eps = numbers)), list(coef, list(fit, text)),
+    list(print, list(fit, digits = numbers)), list(plot, list(fit, text)), list(vcov, list(fit, text))
+  )
+  for (call in calls) expect_unquoted(call[[1]], call[[2]], deparse1(names(call[[2]])))
+  succeed()
+})
+
+test_that("ids as values of a call are in no condition, so two numbers of rows of a person give the same one", {
+  ids <- data.frame(person = c("p1", "p1", "p2", "p3"), x = c(.1, .2, .3, .4), y = factor(c("a", "b", "a", "b")))
+  calls <- list(
+    function(d) do.call(dp_sosp, list(y ~ x, data = d, eps = 1, id = d$person, bounds = list(x = c(0, 1)))),
+    function(d) do.call(dp_tune, list(list(a = list(), b = list()), y ~ x, data = d, eps = 1, id = d$person)),
+    function(d) do.call(dp_curve, list(y ~ x, data = d, eps = 1, id = d$person)),
+    function(d) do.call(features_scattering, list(d$x)),
+    function(d) {
+      skip_if_not_installed("parsnip")
+      person <- d$person
+      parsnip::fit(parsnip::set_engine(parsnip::logistic_reg(), "dpsosp", eps = 1, id = person), y ~ x, d)
+    }
+  )
+  for (call in calls) {
+    errors <- lapply(list(ids, ids[-2, ]), function(d) tryCatch(suppressMessages(call(d)), error = identity))
+    expect_s3_class(errors[[1]], "dpsosp_error_argument")
+    expect_identical(deparse(conditionCall(errors[[1]])), deparse(conditionCall(errors[[2]])))
+    expect_no_match(deparse1(conditionCall(errors[[1]])), "p1|0[.]1")
+  }
+})
+
 turn <- 0
 test_that("no condition of an exported function quotes an element of a vector", {
   exports <- sort(getNamespaceExports("dpsosp"))
