@@ -7,7 +7,7 @@
 #               stream_records()
 
 network_array <- function(x, y, model, loss, bounds, weights, id, call) {
-  check_model(model, call)
+  model <- check_model(model, call)
   if (!is.null(id)) {
     abort("argument", "`id` goes with `model` for a formula only, whose data have a column that says which records ",
           "are of one person.", call = call, class = "dpsosp_error_persons")
@@ -31,7 +31,7 @@ network_array <- function(x, y, model, loss, bounds, weights, id, call) {
 
 # The inputs are the columns of the design's matrix.
 network_formula <- function(formula, data, model, loss, bounds, extras, call, persons = NULL) {
-  check_model(model, call)
+  model <- check_model(model, call)
   sourced <- is_source(data, "data", call)
   if (sourced) check_network_source(data, call)
   if (model$name != "mlp") {

@@ -131,8 +131,8 @@ test_that("nothing else that the package returns holds a mark", {
                    contrasts = list(f = mine))
     chunks <- dp_source(in_chunks(d, 100))
     study <- dp_budget(eps = 9, delta = 1e-4)
-    network <- call(dp_sosp, x, d$y, eps = 4, delta = 1e-4, model = model_mlp(2), bounds = c(-1, 30),
-                    control = control_network(epochs = 1))
+    network <- call(dp_sosp, x, d$y, eps = 4, delta = 1e-4, model = structure(model_mlp(2), seen = d),
+                    bounds = c(-1, 30), control = structure(control_network(epochs = 1), seen = d))
     list(
       fit = fit, persons = persons, smooth = smooth, network = network,
       intervals = call(dp_inference, call(dp_sosp, y ~ a + f, d, eps = 4, delta = 1e-4, bounds = frame_bounds["a"],

@@ -52,7 +52,9 @@ d$person <- rep(1:20, 2)
 x <- as.matrix(d[c("a", "b")])
 fit_of <- function(...) quiet_fit(y ~ a + f, d, eps = 5, delta = 1e-4, bounds = frame_bounds["a"], ...)
 fit <- fit_of(inference = "sandwich", method = "newton-ridge")
-oracle <- function() dp_oracle(x, ifelse(d$y == "yes", 1, -1), "logistic", dp_budget(rho = 1e6), 30)
+oracle <- function() {
+  suppressMessages(dp_oracle(x, ifelse(d$y == "yes", 1, -1), "logistic", dp_budget(rho = 1e6), 30))
+}
 event <- event_gaussian(10)
 
 # What other arguments a call needs, beside those with a default. Several calls of one function have suffixes.
