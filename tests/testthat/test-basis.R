@@ -234,7 +234,8 @@ test_that("what would be read from the data is refused with the form to write", 
   wrong(design_template(y ~ f, d, extras = list(contrasts = list(g = "contr.sum"))), "no factor")
   wrong(design_template(y ~ f, d, extras = list(contrasts = list(f = "contr.summ"))), "Did you mean")
   wrong(design_template(y ~ f, d, extras = list(contrasts = list(f = diag(2)))), "3 rows")
-  wrong(design_template(y ~ f, d, extras = list(contrasts = list(f = function(n) stop("of no use")))), "fails on the declared levels")
+  wrong(design_template(y ~ f, d, extras = list(contrasts = list(f = function(n) stop("of no use")))),
+        "fails on the declared levels")
   d$when <- as.POSIXct(d$day)
   wrong(design_template(y ~ when, d, list(when = basis_bounds$day)), "class Date")
   wrong(quiet_fit(day ~ a, d, eps = 1), "a response must be")
