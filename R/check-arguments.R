@@ -121,7 +121,7 @@ check_choices <- function(x, choices, arg, call) {
 # Suggests the known text that was probably meant; empty where x is neither one text nor something that has a name.
 text_hint <- function(x, known) {
   if (is.function(x)) {
-    own <- any(are_empty(formals(x)))
+    own <- any(are_empty(formals(x)[setdiff(names(formals(x)), "...")]))
     return(if (own) " A function of your own is not taken: privacy rests on bounds that are proved for each of these."
            else " Call it: `f()` in place of `f`.")
   }
