@@ -85,11 +85,11 @@ makers <- function() {
 # What takes the place of arguments of glm(), glmnet() and other functions.
 other_names <- c(family = "loss", wt = "weights", cluster = "id", clusters = "id", group = "id", groups = "id",
                  person = "id", persons = "id", user = "id", ids = "id", epsilon = "eps", privacy_budget = "eps",
-                 data_norm = "radius", clipping = "radius", ranges = "bounds", limits = "bounds",
-                 lower = "bounds", upper = "bounds", sensitivity = "bounds", alpha = "penalty", knots = "smooth",
-                 standardize = "geometry", verbose = "progress", trace = "progress", maxit = "control",
-                 conf.int = "inference = TRUE", conf.level = "inference = TRUE", vcov = "inference = TRUE",
-                 se = "inference = TRUE", se.fit = "inference = TRUE",
+                 data_norm = "radius", clipping = "radius", ranges = "bounds", limits = "bounds", lower = "bounds",
+                 upper = "bounds", sensitivity = "bounds", knots = "smooth", standardize = "geometry",
+                 verbose = "progress", trace = "progress", maxit = "control", conf.int = "inference = \"sandwich\"",
+                 conf.level = "inference = \"sandwich\"", vcov = "inference = \"sandwich\"",
+                 se = "inference = \"sandwich\"", se.fit = "inference = \"sandwich\"",
                  seed = "noise = \"reproducible\"", random_state = "noise = \"reproducible\"")
 
 # The argument may belong to a maker, such as `lambda` of penalty_ridge().

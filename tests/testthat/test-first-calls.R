@@ -87,7 +87,7 @@ test_that("near misses of arguments name the one that does it", {
   lead(eps = 1, family = binomial, to = "loss`")
   lead(eps = 1, wt = b, to = "weights`")
   lead(eps = 1, lambda = 1, to = "penalty = penalty_ridge(lambda = )")
-  lead(eps = 1, conf.int = TRUE, to = "inference = TRUE`")
+  lead(eps = 1, conf.int = TRUE, to = "inference = \"sandwich\"`")
   lead(eps = 1, sensitivity = 1, to = "bounds`")
   own <- function(t, y) log1p(exp(-y * t))
   refused(dp_sosp(y ~ a, d, eps = 1, loss = own), "A function of your own is not taken")
