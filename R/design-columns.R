@@ -84,7 +84,7 @@ declare_ranges <- function(design, bounds, variables, known, data, call) {
   ranges <- if (identical(bounds, "private")) no_ranges else {
     numbers <- names(Filter(function(x) identical(column_kind(x), "numeric"), data))
     unused <- setdiff(numbers, c(open, names(design$levels)))
-    check_bounds(bounds, c(open, unused), names(design$levels), call, lapply(data, time_of))
+    check_bounds(bounds, c(open, unused, design$response), names(design$levels), call, lapply(data, time_of))
   }
   declared <- intersect(open, rownames(ranges))
   rows <- unique(c(predictors, of, intersect(declared, used)))

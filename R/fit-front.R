@@ -13,11 +13,14 @@
 #' \eqn{\sqrt{p_n + p_f + 1}} for p_n numeric columns and p_f factors: no row whose values lie within the ranges is
 #' longer. The section Formulas explains other terms.
 #'
-#' Ranges taken from the data would leak them. `bounds = "private"` finds ranges with five percent of the budget; a
+#' Ranges taken from the data would leak them. `bounds = "private"` finds ranges with 5 percent of the budget (6 with
+#' intervals), and at most 3.2 percent more where values are far from zero and close together, such as years; a
 #' named list such as `list(age = c(17, 90))` declares public ranges, which cost nothing. Ranges of columns that are not
 #' in the list are found privately, from noisy counts. Such a range is wider where noise could hide values beyond it,
-#' and about 5 percent of the values may be clipped at an end. A column for which no range
-#' exceeds the noise level gets \[-1, 1\], with a warning that prints the list to fill in.
+#' and about 5 percent of the values may be clipped at an end; with intervals only those that the noise hides. `print()`
+#' shows ranges that were found, and the fractions of values beyond them, with two standard deviations, where the counts
+#' show any. A column for which no range exceeds the noise level gets \[-1, 1\], with a warning that prints the list to
+#' fill in.
 #'
 #' Character columns are an error, which shows the code that declares their levels. Levels are public, so write them
 #' down without looking at the data. A row with a missing value is replaced by a null record, which adds nothing to any
@@ -83,9 +86,10 @@
 #' unused in a budget of the fit's own. With much noise `print()` says instead that no conclusion is possible. A warning
 #' also says that a fraction of the records is null (if there is neither `subset` nor `weights`), that fewer than half
 #' are used where there are `weights` (those outside \[0, 1\] drop their records, as a message says before anything is
-#' charged), and that nearly all values of a column seem to lie at an end of the range that was declared for it.
-#' `print()` names columns for which no range was found, so that \[-1, 1\] was taken. These checks use released and
-#' public numbers only.
+#' charged), and that nearly all values of a column seem to lie at an end of the range that was declared for it, or more
+#' than a few beyond one that was found: 0.5 percent with intervals, else 5 percent (error probability 0.01 for all
+#' columns together). `print()` names columns for which no range was found, so that \[-1, 1\] was taken. These checks
+#' use released and public numbers only.
 #'
 #' # Persons
 #' With `id`, n is the number of persons, and the guarantee is for all records of a person together: `"replace-one"`
@@ -148,8 +152,9 @@
 #'   would tell: it needs a `loss`, except with the methods that know two classes only (`"2opt-ls"`, `"2opt"`,
 #'   `"opt-ls"`, `"opt"`, `"opt-b"`, `"2opt-b"`, `"tr"`, `"tr-b"`, `"warm-ridge"`, `"damped-newton"`, `"cubic"`).
 #' @param penalty A penalty, see [penalties]; `NULL` is none.
-#' @param bounds `"private"` or a named list of public ranges `c(lower, upper)`; ranges of columns that are no
-#'   predictors of the model are ignored. For a matrix, whose columns are used as they are, bounds only serve a
+#' @param bounds `"private"` or a named list of public ranges `c(lower, upper)`. That of a numeric response is the same
+#'   as in its loss; ranges of columns that the model does not use are ignored. For a matrix, whose columns are used as
+#'   they are, bounds only serve a
 #'   geometry, where the noise in a private variance is proportional to the larger absolute bound, and the weights of
 #'   classes (see [control_newton_ridge()]): `NULL`, `c(lower, upper)` for all columns, or a matrix with these two rows
 #'   and the columns of `x`. Numbers outside are not clipped, but their records may have a smaller weight. A column
@@ -231,13 +236,15 @@
 #'   * `status`: `"sosp"` (certified stationary); `"budget"`, `"iterations"` or `"records"` (the budget was spent, the
 #'     iterations done, or all records read before that); `"start"` (nothing better than the start was found, and
 #'     the start is returned); `"noise"` (the noise is too large: every point meets the target, or nothing that was
-#'     released shows the solution to be better than the start); `"ranges"` (certified, but nearly all values of some
-#'     columns seem to lie at an end of their declared ranges); or `"null"` (the released numbers look as if no record
+#'     released shows the solution to be better than the start); `"ranges"` (finished, but values of some columns seem
+#'     to lie at an end of their ranges, see the section Checks); or `"null"` (the released numbers look as if no record
 #'     was usable, so that the fit stopped and has no coefficients, see the section Checks);
 #'   * `checks`: what the section Checks describes: `usable`, the released fraction of usable records and its standard
 #'     deviation; `class`, the same of the second class, if its fraction was released (records without a response count
-#'     as 0.62 there); `missed`, columns for which no range was found; `ends`, columns whose values
-#'     seem to lie at an end of their range; `signal`, with the method `"newton-ridge"` the norm of the mean gradient at
+#'     as 0.62 there); `missed`, columns for which no range was found; `ends`, columns whose values seem to lie at an
+#'     end of their declared range; `ranges`, a matrix of private ranges with the fractions `below` and `above` that the
+#'     noisy counts show and their standard deviations; `clipped`, columns of these of which too many are; `single`,
+#'     columns that seem to have one value; `signal`, with the method `"newton-ridge"` the norm of the mean gradient at
 #'     the start, of the columns, in standard deviations of noise and sampling error, and the number of columns;
 #'   * `certificate`: estimates and confidence bounds of gradient norm and smallest eigenvalue at
 #'     the solution, `NA` if not measured there, on the scale of the mapped problem or of its geometry; `of` says

@@ -7,6 +7,9 @@
 #   signal  norm of the mean gradient at the start, of the columns, in standard deviations of noise and sampling
 #           (measure_signal() in src/method/ridge.c), and the number of columns
 #   missed  numeric columns for which no range was found, so that [-1, 1] was taken
+#   ranges  the private ranges of columns and response, with what noisy counts tell of values beyond (oracle-beyond.R),
+#   clipped the ends of those, "lower" or "upper", that more than a negligible part of the values lies beyond; named
+#   single  columns of which nearly all values seem to be one
 #   part    are records left out on purpose (`subset`, `weights`)?
 #   weights are there weights? Those outside (0, 1] drop their records.
 #   persons are these persons, of whom usable are those with a usable record?
@@ -23,8 +26,10 @@ checks_least <- 0.1 # and `subset` or `weights`
 checks_end <- 0.1 # a column's mean is expected to be at least this part of the range away from its ends
 
 new_checks <- function(job) {
-  list(usable = job$usable, class = job$class, ends = job$ends, signal = signal_of(job),
-       missed = job$missed, part = !is.null(job$design$subset) || has_weight(job$design),
+  ranges <- rbind(job$beyond, job$of_response)
+  list(usable = job$usable, class = job$class, ends = job$ends, signal = signal_of(job), ranges = ranges,
+       clipped = piled_up(ranges, job$inference == "none"), single = job$single, missed = job$missed,
+       part = !is.null(job$design$subset) || has_weight(job$design),
        weights = has_weight(job$design), persons = !is.null(job$persons))
 }
 
@@ -96,16 +101,18 @@ tell_weights <- function(job) if (has_weight(job$design)) inform("weights", drop
 # certificate?
 checked_status <- function(status, checks, target = NULL, decrease = NULL, confidence = NULL, residual = FALSE) {
   if (identical(usable_verdict(checks), "null")) return("null")
-  if (residual) return(if (isFALSE(exceeds_noise(checks, confidence))) "noise" else status)
+  unfit <- length(checks$ends) + length(checks$clipped) > 0L
+  if (residual) return(if (isFALSE(exceeds_noise(checks, confidence))) "noise" else if (unfit) "ranges" else status)
   if (status != "sosp") return(status)
   nothing <- isTRUE(target$trivial) || isFALSE(exceeds_noise(checks, confidence)) || isTRUE(decrease <= 0)
-  if (nothing) "noise" else if (length(checks$ends) > 0L) "ranges" else status
+  if (nothing) "noise" else if (unfit) "ranges" else status
 }
 
 # ---- warnings and texts ----
 
 warn_checks <- function(checks, design, n, call) {
   for (text in c(null_text(checks, n), ends_text(checks$ends, design))) warn("checks", text, call = call)
+  for (text in c(clipped_text(checks), single_text(checks$single))) warn("ranges", text, call = call)
 }
 
 inform_unmeasured <- function(loss, decrease) {
@@ -143,6 +150,36 @@ missed_text <- function(missed) {
   if (length(missed) == 0L) return(NULL)
   paste0("No range was found for ", first_of(paste0("`", missed, "`")), ", and [-1, 1] was taken: declare ",
          if (length(missed) > 1L) "what is known about them." else "what is known about it.")
+}
+
+clipped_text <- function(checks) {
+  if (length(checks$clipped) == 0L) return(NULL)
+  some <- sorted_by_clipped(checks$ranges[names(checks$clipped), , drop = FALSE])
+  paste0("Values beyond a private range are moved to its end, which changes coefficients: of ",
+         first_of(paste0("`", rownames(some), "` ", beyond_text(some))), ". Declare what is known in `bounds`.")
+}
+
+# Those of which most values seem to be clipped come first.
+sorted_by_clipped <- function(ranges) {
+  surely <- function(end) ranges[, end] - ranges[, paste0(end, "_sd")]
+  ranges[order(-pmax(surely("below"), surely("above"))), , drop = FALSE]
+}
+
+# "3 % (+- 1 %) above" for each range, with about two standard deviations; "" where the counts show nothing.
+beyond_text <- function(ranges) {
+  part <- function(end) {
+    x <- list(fraction = ranges[, end], sd = ranges[, paste0(end, "_sd")])
+    text <- vapply(seq_len(nrow(ranges)), function(i) fraction_text(lapply(x, `[[`, i)), "")
+    ifelse(x$fraction > 2 * x$sd & x$fraction > 0.0005, paste(text, end), "")
+  }
+  parts <- cbind(part("below"), part("above"))
+  apply(parts, 1L, function(p) paste(p[nzchar(p)], collapse = " and "))
+}
+
+single_text <- function(names) {
+  if (length(names) == 0L) return(NULL)
+  paste0("Nearly all values of ", first_of(paste0("`", names, "`")), " seem to be one value, or are closer together ",
+         "than the counts show: in this case declare `bounds`.")
 }
 
 ends_text <- function(ends, design) {

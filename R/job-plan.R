@@ -360,7 +360,7 @@ one_step_excess <- function(s) {
 #   oracle   in the coordinates of the fit, which holds no data and releases nothing
 #   left     the budget that the start and the geometry leave
 #   run_rho  the method's part of it
-# plan$later: intervals of a fit that is paid for, and so has its point and its geometry.
+# plan$ranges: the part for ranges. plan$later: intervals of a fit that is paid for, with its point and geometry.
 plan_setting <- function(plan, n = plan$n, eps = plan$eps) {
   loss <- plan$loss
   response <- list(kind = loss$response_kind %||% "factor")
@@ -374,7 +374,7 @@ plan_setting <- function(plan, n = plan$n, eps = plan$eps) {
     neighbours = plan$neighbours %||% "replace-one", auto = FALSE, call = quote(dp_plan())
   ))
   s <- claim_part(open_budget(add_entries(s, moments = default_moments(s))))
-  left <- s$rho
+  left <- s$rho * (1 - (plan$ranges %||% 0))
   wishes <- constant_wishes(s)
   if (!is.null(wishes)) {
     s <- add_entries(s, class_fraction = plan_share(s))

@@ -41,7 +41,7 @@ job_response <- function(job) {
   if (!job$method$residuals) return(job)
   found <- if (is_count(job)) find_counts(job) else find_level(job)
   job <- add_entries(complete(job, loss = found$loss, response = found$response),
-                     level = found$level[names(found$level) != "usable"])
+                     level = found$level[names(found$level) != "usable"], of_response = found$beyond)
   job <- add_entries(job, usable = if (!has_weight(job$design)) found$level$usable)
   # It is known better from moments, unless the fit ends here.
   if (says_nothing(job)) job else job[names(job) != "usable"]
@@ -63,7 +63,7 @@ find_level <- function(job) {
   }
   level$event <- (job$loss[["c"]] %||% 0) / job$loss$half
   level$missed <- job$missed_response
-  list(loss = job$loss, response = job$response, level = level)
+  list(loss = job$loss, response = job$response, level = level, beyond = job$beyond_response)
 }
 
 # The range of the response less the offset; around zero without an intercept.
@@ -90,8 +90,26 @@ count_response <- function(job, coding, breaks, rho) {
 response_octaves <- function(job, coding, rho) count_response(job, coding, octave_breaks, rho)
 
 read_response <- function(job, octaves) {
-  range <- read_octaves(octaves$counts, octaves$sd, job$n, ranges_keeping)
-  structure(if (is.null(range)) c(-1, 1) else c(range$lower, range$upper), found = !is.null(range))
+  seen <- see(octaves$counts, octaves$sd, response_look(job))
+  structure(seen_range(seen), found = !is.null(seen$range), seen = seen)
+}
+
+seen_range <- function(seen) if (is.null(seen$range)) c(-1, 1) else c(seen$range$lower, seen$range$upper)
+
+response_look <- function(job, coding = job$response) {
+  new_look(job$n, bounds_share(job) * job$rho, if (job$inference == "none") ranges_bounding else ranges_keeping,
+           job$neighbours, function(names, breaks, rho) {
+             counts <- count_response(job, coding, breaks[[1]], rho)
+             list(counts = stats::setNames(list(counts$counts), names), sd = counts$sd)
+           })
+}
+
+# A response far from zero for its spread.
+look_around_response <- function(job, coding, range) {
+  if (!attr(range, "found")) return(range)
+  seen <- list(response = attr(range, "seen"))
+  seen <- look_around(response_look(job, coding), seen, narrow_windows(seen))$response
+  structure(seen_range(seen), found = TRUE, seen = seen)
 }
 
 # The level for the mapped response, where responses less their offsets are clipped to the range `within`; reach: the
@@ -138,16 +156,25 @@ look_for_range <- function(job, coding, what, why) {
 
 # From private ranges.
 find_bounds <- function(job) {
-  found <- look_for_range(job, raw_bounds(job$response), "the range of the response",
-                          paste0("; `loss_", job$loss$name, "(response = )` declares a public one"))
+  raw <- raw_bounds(job$response)
+  found <- look_around_response(job, raw, look_for_range(
+    job, raw, "the range of the response", "; `bounds` declares a public one"
+  ))
   if (!attr(found, "found")) {
     warn("ranges", "No range of the response exceeds the noise level: [-1, 1] is taken. Declare what is known about ",
-         "it: `loss_", job$loss$name, "(response = c(lower, upper))`.", call = job$call)
+         "it: `bounds = list(", backquote(job$response$name), " = c(lower, upper))`.", call = job$call)
   }
   loss <- utils::modifyList(job$loss, list(response = as.vector(found)))
   loss <- scale_loss(loss, job$design$intercept)
   add_entries(complete(job, loss = loss, response = with_bounds(job$response, loss)),
-              missed_response = if (!attr(found, "found")) TRUE)
+              missed_response = if (!attr(found, "found")) TRUE,
+              beyond_response = if (attr(found, "found")) response_beyond(job, attr(found, "seen"), loss$response))
+}
+
+# What the counts tell of responses beyond their bounds, as of columns beyond their ranges.
+response_beyond <- function(job, seen, bounds) {
+  seen$range <- list(lower = bounds[1], upper = bounds[2])
+  beyond_all(stats::setNames(list(seen), job$response$name), octave_breaks)
 }
 
 # With still fewer records the noise would hide where in declared bounds the response is.
@@ -190,7 +217,7 @@ find_counts <- function(job) {
   exposure <- if (share > 0) release_exposure(job, share * rho) else list(log = 0, noise = 0)
   loss <- bound_counts(job$loss, min(top, count_beyond * clip))
   half <- loss$half
-  list(loss = loss, response = with_bounds(job$response, loss),
+  list(loss = loss, response = with_bounds(job$response, loss), beyond = counts_beyond(job, octaves, loss$response[2]),
        level = list(start = log(counts$mean) - exposure$log, present = counts$present,
                     noise = min(sqrt(counts$noise^2 + exposure$noise^2), 1), spread = 1, curvature = counts$mean / half,
                     most = 1, event = 1 / half, clip = clip, usable = counts$usable))
@@ -248,6 +275,14 @@ reached_by <- function(width, octaves, core) {
   enough <- octaves$sd * sqrt(width) * stats::qnorm(count_reach / unlikely, lower.tail = FALSE)
   start <- start[total[start + width] - total[start] >= enough]
   max(core, vapply(start, function(i) i - 1 + which.max(octaves$counts[i - 1 + seq_len(width)]), 0))
+}
+
+# The next octaves, as for columns (oracle-beyond.R).
+counts_beyond <- function(job, octaves, most) {
+  if (!is.null(job$loss$response)) return(NULL)
+  next_ones <- utils::head(which(c(-1, 0, 2^(seq_len(length(octaves$counts) - 2L) - 1)) >= most), log2(beyond_reach))
+  row <- c(0, most, 0, sum(octaves$counts[next_ones]), 0, octaves$sd * sqrt(length(next_ones)), 1)
+  matrix(row, 1L, dimnames = list(job$response$name, beyond_names))
 }
 
 # The mean of counts clipped to [0, clip], and its relative noise.
@@ -340,6 +375,12 @@ begin_at_fractions <- function(job) {
 
 # Fraction of the job's budget.
 ranges_share <- 0.05
+usual_ranges_share <- function(job) ranges_share * if (job$inference == "none") 1 else ranges_keeping$octaves
+
+# Of columns that are narrow, for a closer look. Smooths have one of their own.
+narrow_ranges_share <- function(smooths) {
+  (1 + (length(smooths) > 0L)) * ranges_share * (zoom_most * zoom_share + around_share)
+}
 
 job_ranges <- function(job) {
   sized <- if (is.null(job$design$smooth)) job else
@@ -349,8 +390,10 @@ job_ranges <- function(job) {
   found <- missed <- NULL
   if (length(columns) > 0L) {
     smooths <- counted_smooths(sized$design)
-    inform("ranges", format_share(ranges_share), " of the budget finds the ", ranges_text(open, smooths), " of ",
-           length(columns), if (length(columns) == 1L) " numeric column" else " numeric columns",
+    inform("ranges", format_share(usual_ranges_share(job)), " of the budget finds the ", ranges_text(open, smooths),
+           " of ", length(columns), if (length(columns) == 1L) " numeric column" else " numeric columns",
+           if (length(open) > 0L) paste0(", and up to ", format_share(narrow_ranges_share(intersect(open, smooths)), 2),
+                                           " more where they are narrow"),
            "; `bounds` declares public ", if (length(open) == 0L) "ranges" else "ones")
     found <- private_ranges(columns, job$budget, ranges_share * job$rho, job$neighbours, job$noise == "reproducible",
                             cutting = job$inference == "none", known = job$design$ranges[smooths, , drop = FALSE])
@@ -359,7 +402,7 @@ job_ranges <- function(job) {
     job <- complete(job, design = design_fill_ranges(job$design, found[open, , drop = FALSE]))
   }
   job <- add_entries(job, private = open, missed = if (length(missed) > 0L) missed, cells = attr(found, "cells"),
-                     wishes = class_wishes(job))
+                     beyond = attr(found, "beyond"), single = attr(found, "single"), wishes = class_wishes(job))
   if (is.null(job$wishes)) add_columns(job) else job
 }
 

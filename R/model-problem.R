@@ -32,6 +32,7 @@ problem_formula <- function(formula, data, loss, bounds, radius, extras, call, i
   check_rows(nrow(data), call)
   y <- design_response(design, data, call = call)
   loss <- check_loss(loss, design$intercept, call, y, design$response, implied, bounded)
+  loss <- with_declared_response(loss, bounds, design, call)
   check_offset(loss, length(design$offset) > 0L, call)
   response <- response_template(y, design$response, call, loss)
   of_rows <- function(data, y) {
@@ -57,6 +58,7 @@ problem_source <- function(formula, source, loss, bounds, radius, extras, call, 
   check_rows(source$n, call)
   y <- design_response(design, source$schema, call = call)
   loss <- check_loss(loss, design$intercept, call, y, design$response, implied, bounded)
+  loss <- with_declared_response(loss, bounds, design, call)
   check_offset(loss, length(design$offset) > 0L, call)
   response <- response_template(y, design$response, call, loss)
   if (!is.null(source$push)) check_pushed(source$push, design, response, call)
@@ -70,6 +72,39 @@ problem_source <- function(formula, source, loss, bounds, radius, extras, call, 
     linked = isTRUE(source$shards$linked) || !is.null(source$push$persons), cache = source$cache
   )
   of_source_persons(problem, source)
+}
+
+# A range of the response in `bounds` is that of the loss, or is refused: it would be ignored.
+with_declared_response <- function(loss, bounds, design, call) {
+  if (identical(bounds, "private")) return(loss)
+  range <- declared_response(bounds, design, call)
+  name <- paste0("`", design$response, "`")
+  if (is.null(range)) return(loss)
+  if (is.null(loss$response_kind)) {
+    if (all(range %in% c(-1, 0, 1))) return(loss)
+    abort("argument", "`bounds` has a range for the response ", name, ", which the ", loss$name, " loss codes as two ",
+          "classes: leave it out, or use `loss_squared()`, `loss_huber()` or `loss_poisson()`.", call = call)
+  }
+  if (!is.null(loss$response) && !identical(as.double(loss$response), range)) {
+    abort("argument", "`bounds` has a range for the response ", name, ", and `loss_", loss$name, "()` another: leave ",
+          "out one.", call = call)
+  }
+  if (has_counts(loss)) return(bound_counts(loss, min(check_number(range[2], "bounds", 0, call = call), max_count)))
+  check_huber_c(scale_loss(utils::modifyList(loss, list(response = range)), design$intercept), design$intercept, call)
+}
+
+# NULL if `bounds` says nothing of it. An expression may be declared itself, or follow from its columns.
+declared_response <- function(bounds, design, call) {
+  of <- intersect(names(bounds), c(design$response, all.vars(design$response_expression)))
+  if (length(of) == 0L) return(NULL)
+  ranges <- do.call(rbind, lapply(bounds[of], function(range) as.double(as_plain(range))))
+  known <- list2env(lapply(split(ranges, rownames(ranges)), as.vector), parent = emptyenv())
+  range <- known[[design$response]] %||% interval(design$response_expression, known)
+  if (!anyNA(range) && range[1] < range[2]) return(range)
+  elsewhere <- unlist(lapply(design$predictors, all.vars))
+  if (all(of %in% elsewhere)) return(NULL)
+  abort("argument", "`bounds` names `", setdiff(of, elsewhere)[1], "`, from whose range none follows for the ",
+        "response: declare that of `", design$response, "`.", call = call)
 }
 
 # From chunks or from shards.

@@ -2,99 +2,116 @@
 #
 # The first release counts, in every column, the values in each octave (2^k, 2^(k+1)] of either sign, |k| <= 64, and the
 # values near zero. The second release counts values in 128 equal cells of the range so far, for the columns that can
-# gain from it. Both are Gaussian (src/barrier/query_counts.c). All that follows uses noisy counts, public constants and
-# n only, so it costs nothing.
-#
-# Reading the octaves. An empty cell must not be mistaken for data, as one error at 2^60 would make a column useless.
-# The column's core is the strongest group of one to four neighbouring octaves, of one sign or of both, if its noisy sum
-# exceeds the level that noise reaches in any group with probability 1 %. From there the range extends to the outermost
-# octave whose count exceeds the noise level. Nearby, where an error costs a factor of two, weak evidence suffices; far
-# away it must be strong: noise reaches an octave at distance d with probability 0.1 / d^3. Errors near zero are cheap:
-# a range is extended to zero unless the counts show that hardly any values are there. On the other side of zero it is
-# extended by a quarter if the counts exceed 2 standard deviations.
-#
-# For coefficients with intervals, no values that the counts show may be cut off: an octave that exceeds the noise level
-# is kept however few values it has, a range extends to zero unless the counts show nothing there, and there are no
-# cells. So the number of values cut off decreases with the noise, as the width of the intervals does. But with a range
-# far beyond the values nothing of a column is resolved, so stronger evidence is required: 0.02 / d^3, and 3 standard
-# deviations on the other side.
-#
-# Reading the cells. Of all intervals the one with the smallest cost is taken: log2(width) + (values outside) / (5 % of
-# the values that are not in the fullest cell). At most 20 % of the latter may be outside, so that a column with few
-# different values is not reduced to the most frequent one. 2 standard deviations are added to the number of values
-# outside, which is the count of the cells outside or n minus the count of the cells inside, whichever is less. With
-# little data the range of the octaves is kept.
-#
-# These rules were chosen on synthetic columns: inst/experiments/ranges-rule.R.
-
-ranges_octaves_share <- 0.75
-ranges_error <- 0.01    # probability that noise is mistaken for a column's core
-# reach: probability that noise is mistaken for data in the next octave. across: standard deviations that are evidence
-# for values on the other side of zero. tail: an octave with less than this fraction of n is omitted. outside: fraction
-# of n that may lie between zero and a range that excludes it. surely: must the counts show, by ranges_doubt standard
-# deviations, that there are no values?
-ranges_cutting <- list(reach = 0.1, across = 2, tail = 0.03, outside = 0.05, surely = FALSE)
-ranges_keeping <- list(reach = 0.02, across = 3, tail = 0, outside = 0.01, surely = TRUE)
-ranges_octave_worth <- 0.05
-ranges_max_lost <- 0.2  # fraction of the values outside the fullest cell that may be cut off
-ranges_others <- 0.02   # fraction of n that is assumed to be outside the fullest cell at least
-ranges_doubt <- 2       # standard deviations added to the values outside
-ranges_narrow <- 0.8    # fraction of n in two octaves from which a column is considered narrow
-ranges_cells <- 128L
-ranges_windows <- 1:4
-
-magnitudes <- 128L      # octaves of either sign: the o-th is (2^(o - 65), 2^(o - 64)]
-magnitude_of_one <- 64L # its upper end is 1
-octave_end <- function(o) 2^(o - magnitude_of_one)
-# A value at the end of an octave belongs to it, so the range of a column with values 0 and 1 ends at 1.
-octave_breaks <- local({
-  positive <- octave_end(0:magnitudes) * (1 + .Machine$double.eps)
-  positive[magnitudes + 1L] <- .Machine$double.xmax
-  c(-rev(positive), positive)
-})
+# gain from it. Further ones look for narrow columns far from zero (oracle-locate.R). All are Gaussian
+# (src/barrier/query_counts.c). What follows from them (oracle-octaves.R) uses noisy counts, public constants and n
+# only, so it costs nothing.
 
 # columns: a named list of doubles, or stream_columns(). Returns a matrix of lower and upper with a row per column. Its
-# attribute "found" is FALSE where no group of counts exceeded the noise level; the range is then [-1, 1]. Draws at most
-# rho from the budget. cutting: may ranges cut off a few values? This would bias coefficients.
+# attribute "found" is FALSE where no group of counts exceeded the noise level; the range is then [-1, 1]. "beyond" is a
+# matrix of the ranges with what seems to lie beyond (oracle-beyond.R), and "single" names columns that seem to have one
+# value. Draws rho from the budget (for intervals 1.2 rho), and more where columns are narrow (look_around()).
+# cutting: may ranges cut off a few values? This would bias coefficients.
 # known: a matrix of lower and upper with a row for each column that is a smooth's, NA where its range is to be found;
 # the attribute "cells" then has breaks and mass for each whose range is known or found.
 private_ranges <- function(columns, budget, rho, neighbours, reproducible, cutting = TRUE, known = no_ranges) {
   n <- if (is.null(attr(columns, "rows"))) length(columns[[1]]) else attr(columns, "rows")
-  release <- function(names, breaks, rho) {
+  look <- new_look(n, rho, if (cutting) ranges_cutting else ranges_keeping, neighbours, function(names, breaks, rho) {
     release_counts(columns, breaks, budget, rho, neighbours, reproducible, names)
-  }
+  })
   declared <- rownames(known)[!is.na(known[, "lower"])]
-  open <- setdiff(names(columns), declared)
-  share <- if (length(open) == 0L) 0 else if (cutting) ranges_octaves_share else 1
-  read <- list()
-  if (length(open) > 0L) {
-    octaves <- release(open, rep(list(octave_breaks), length(open)), share * rho)
-    read <- lapply(octaves$counts, read_octaves, sd = octaves$sd, n = n,
-                   rule = if (cutting) ranges_cutting else ranges_keeping)
-  }
-  rest <- (1 - share) * rho
+  seen <- see_octaves(look, setdiff(names(columns), declared))
+  found <- !vapply(seen, function(s) is.null(s$range), NA)
+  smooths <- c(declared, intersect(rownames(known), names(seen)[found]))
+  seen <- look_around(look, seen, narrow_windows(if (cutting) seen[intersect(names(seen), smooths)] else seen))
+  cells <- if (cutting) see_cells(look, seen, smooths, known, length(columns))
+  if (cutting) seen <- look_around(look, cells$seen, cells$windows, surely = TRUE)
+  ranges <- cbind(lower = ifelse(found, 0, -1), upper = ifelse(found, 0, 1))
+  for (name in names(seen)[found]) ranges[name, ] <- c(seen[[name]]$range$lower, seen[[name]]$range$upper)
+  structure(ranges, found = found, cells = cells$masses, beyond = beyond_all(seen[found], octave_breaks),
+            single = names(Filter(function(s) isTRUE(s$single), seen)))
+}
+
+# What releases of counts need: release is a function(names, breaks, rho) that returns counts and their sd.
+new_look <- function(n, rho, rule, neighbours, release) {
+  list(n = n, rho = rho, rule = rule, terms = if (neighbours == "replace-one") 2 else 1, release = release)
+}
+
+# For each column what is seen of it: its range (NULL if none is found), and the counts of x - origin by octaves.
+see_octaves <- function(look, names) {
+  if (length(names) == 0L) return(list())
+  octaves <- look$release(names, rep(list(octave_breaks), length(names)), look$rule$octaves * look$rho)
+  lapply(octaves$counts, see, octaves$sd, look)
+}
+
+see <- function(counts, sd, look, origin = 0) {
+  there <- values_there(counts, sd, look$n)
+  range <- read_octaves(counts, sd, there, look$rule)
+  if (!is.null(range)) range[c("lower", "upper")] <- list(origin + range$lower, origin + range$upper)
+  list(range = range, counts = counts, sd = sd, there = there, origin = origin)
+}
+
+counts_sd <- function(look, columns, rho) sqrt(look$terms * columns / (2 * rho))
+
+# Counts in equal cells of ranges, and in those of smooths, which take all of the rest. Adds the range that they show to
+# what is seen; windows: of columns that need a closer look; masses: of smooths.
+see_cells <- function(look, seen, smooths, known, columns) {
+  rest <- (1 - if (length(seen) == 0L) 0 else look$rule$octaves) * look$rho
   # A range may be much too wide for its values (years: one octave is 1024 of them). Other ranges are right to about an
   # octave, so that a second release helps only if the counts are accurate to 0.2 % of n.
-  precise <- sqrt((if (neighbours == "replace-one") 2 else 1) * length(columns) / (2 * rest)) <= 0.002 * n
-  worth <- vapply(read, function(range) !is.null(range) && (precise || range$narrow), NA)
-  refine <- names(read)[cutting & worth]
-  found <- !vapply(read, is.null, NA)
-  smooths <- c(declared, intersect(rownames(known), names(read)[found]))
-  refine <- setdiff(refine, smooths)
-  breaks <- c(lapply(read[refine], function(r) seq(r$lower, r$upper, length.out = ranges_cells + 1L)),
+  precise <- counts_sd(look, columns, rest) <= 0.002 * look$n
+  worth <- vapply(seen, function(s) !is.null(s$range) && (precise || s$range$narrow), NA)
+  refine <- setdiff(names(seen)[worth], smooths)
+  breaks <- c(lapply(seen[refine], function(s) seq(s$range$lower, s$range$upper, length.out = ranges_cells + 1L)),
               lapply(stats::setNames(nm = smooths), function(name) {
-                if (name %in% declared) even_breaks(known[name, ])
-                else smooth_breaks(octaves$counts[[name]], read[[name]], octaves$sd, n)
+                if (is.null(seen[[name]])) equal_cells(known[name, ], smooth_cells)
+                else smooth_breaks(seen[[name]], look$n)
               }))
-  if (length(breaks) > 0L) {
-    cells <- release(names(breaks), breaks, rest)
-    read[refine] <- Map(read_cells, cells$counts[refine], read[refine], sd = cells$sd, n = n)
+  if (length(breaks) == 0L) return(list(seen = seen))
+  cells <- look$release(names(breaks), breaks, rest)
+  seen[refine] <- Map(see_closer, seen[refine], breaks[refine], cells$counts[refine], cells$sd)
+  list(seen = seen, windows = lapply(Filter(function(s) s$close, seen[refine]), `[[`, "window"),
+       masses = lapply(stats::setNames(nm = smooths), function(name) {
+         list(breaks = breaks[[name]], mass = cell_masses(cells$counts[[name]], cells$sd, look$n))
+       }))
+}
+
+see_closer <- function(s, breaks, counts, sd) {
+  range <- read_cells(counts, s$range, sd, s$there)
+  run <- fullest_run(counts, zoom_few)
+  few <- range$upper - range$lower < (zoom_few - 0.5) * (breaks[2] - breaks[1])
+  alone <- s$range$alone && s$there - run$sum <= ranges_missing * sd * sqrt(zoom_few)
+  s[c("range", "cells", "close", "window")] <-
+    list(range, list(breaks = breaks, counts = counts, sd = sd), run$sum >= zoom_held * s$there && (few || alone),
+         breaks[run$first + c(0L, zoom_few)])
+  s
+}
+
+narrow_windows <- function(seen) {
+  lapply(Filter(function(s) !is.null(s$range) && s$range$alone, seen), function(s) c(s$range$lower, s$range$upper))
+}
+
+# The ranges of columns that seem to be narrow, by octaves around their values, unless the noise may hide where they
+# are. surely: are these windows that hold most of the values in few cells?
+look_around <- function(look, seen, windows, surely = FALSE) {
+  least <- zoom_evident * counts_sd(look, length(windows), zoom_share * look$rho) * sqrt(zoom_few)
+  there <- lapply(seen, `[[`, "there")
+  at <- locate(windows[unlist(there[names(windows)]) * zoom_held >= least], look$release, look$rho, there, surely)
+  if (length(at) == 0L) return(seen)
+  breaks <- lapply(at, function(place) around(octave_breaks, place$centre))
+  octaves <- look$release(names(at), lapply(breaks, `[[`, "breaks"), around_share * look$rho)
+  for (name in names(at)) {
+    counts <- replace(0 * octave_breaks[-1], breaks[[name]]$place, octaves$counts[[name]])
+    seen[[name]] <- narrower(seen[[name]], see(counts, octaves$sd, look, at[[name]]$centre), at[[name]]$within)
   }
-  ranges <- cbind(lower = ifelse(found, 0, -1), upper = ifelse(found, 0, 1))
-  for (name in names(read)[found]) ranges[name, ] <- c(read[[name]]$lower, read[[name]]$upper)
-  structure(ranges, found = found, cells = lapply(stats::setNames(nm = smooths), function(name) {
-    list(breaks = breaks[[name]], mass = cell_masses(cells$counts[[name]], cells$sd, n))
-  }))
+  seen
+}
+
+# Which of two looks at a column counts. If nothing is seen outside a window whose cells did not tell its values apart,
+# they may be one.
+narrower <- function(far, near, within) {
+  width <- if (is.null(near$range)) 0 else near$range$upper - near$range$lower
+  far$single <- width <= zoom_few * within
+  if (width > 0 && !far$single && width < (far$range$upper - far$range$lower) / 2) near else far
 }
 
 # Noisy counts of the values of columns, those of these names, in the cells of their breaks.
@@ -115,154 +132,4 @@ release_counts <- function(columns, breaks, budget, rho, neighbours, reproducibl
   cells <- lengths(breaks) - 1L
   counts <- unname(split(out$value, rep(seq_along(cells), cells)))
   list(counts = stats::setNames(counts, names), sd = out$sd)
-}
-
-# ---- octaves ----
-
-# NULL, or lower and upper, and narrow: do most of the values seem to lie in two octaves?
-read_octaves <- function(counts, sd, n, rule = ranges_cutting) {
-  zeros <- counts[magnitudes + 1L]
-  positive <- counts[magnitudes + 1L + seq_len(magnitudes)]
-  negative <- counts[magnitudes + 1L - seq_len(magnitudes)]
-  sides <- list(positive = find_core(positive, sd), negative = find_core(negative, sd),
-                both = find_core(positive + negative, sqrt(2) * sd))
-  scores <- vapply(sides, function(core) core$score, 0)
-  side <- if (max(scores) >= core_threshold) names(which.max(scores)) else "zeros"
-  core <- sides[[side]]$octave
-  switch(side,
-    positive = one_sided(positive, negative, core, sd, n, rule),
-    negative = {
-      range <- one_sided(negative, positive, core, sd, n, rule)
-      range[c("lower", "upper")] <- list(-range$upper, -range$lower)
-      range
-    },
-    both = two_sided(rep(octave_reached(positive + negative, core, sqrt(2) * sd, n, rule), 2L)),
-    # If values other than zero are rare, at least their sign is found.
-    zeros = if (zeros >= core_threshold * sd) {
-      two_sided(c(octave_reached(negative, magnitude_of_one, sd, n, rule),
-                  octave_reached(positive, magnitude_of_one, sd, n, rule)))
-    }
-  )
-}
-
-# Of the score of a core, by the number of groups.
-core_threshold <- stats::qnorm(ranges_error / (3 * magnitudes * length(ranges_windows)), lower.tail = FALSE)
-
-# The group of octaves that exceeds the noise level most, its score in standard deviations, and its fullest octave.
-find_core <- function(counts, sd) {
-  total <- c(0, cumsum(counts))
-  best <- list(score = -Inf)
-  for (width in ranges_windows[ranges_windows <= length(counts)]) {
-    start <- seq_len(length(counts) - width + 1L)
-    score <- (total[start + width] - total[start]) / (sd * sqrt(width))
-    i <- which.max(score)
-    if (score[i] > best$score) {
-      best <- list(score = score[i], octave = i - 1L + which.max(counts[i + seq_len(width) - 1L]))
-    }
-  }
-  best
-}
-
-# The outermost octave that seems to contain data, searched from one that does.
-octave_reached <- function(counts, from, sd, n, rule) {
-  octaves <- seq_along(counts)
-  distance <- pmax(octaves - from, 1)
-  enough <- pmax(rule$tail * n, sd * stats::qnorm(rule$reach / distance^3, lower.tail = FALSE))
-  max(from, octaves[octaves > from & counts >= enough])
-}
-
-two_sided <- function(octaves) {
-  ends <- octave_end(octaves)
-  list(lower = -ends[1], upper = ends[2], narrow = FALSE)
-}
-
-# The range if the core is on this side of zero.
-one_sided <- function(this, other, core, sd, n, rule) {
-  top <- octave_reached(this, core, sd, n, rule)
-  across <- other_side(other, core, top, sd, n, rule)
-  if (across > 0L) return(two_sided(c(across, top)))
-  low <- max(1L, top - 1L)
-  # The sum over fewer octaves has less noise, and the range is narrower.
-  unsure <- if (rule$surely) ranges_doubt * sd * sqrt(top - core + 1) else 0
-  few <- n - sum(this[core:top]) <= min(rule$outside * n - unsure, if (rule$surely) unsure)
-  ends <- octave_end(c(core - 1L, top))
-  list(lower = if (few && core >= low) ends[1] else 0, upper = ends[2],
-       narrow = sum(this[low:top]) >= ranges_narrow * n)
-}
-
-# The end of the range on the other side of zero: 0, or the end of an octave that is at least a quarter of the upper
-# end.
-other_side <- function(counts, core, top, sd, n, rule) {
-  quarter <- max(1L, top - 2L)
-  near <- max(1L, core - 2L)
-  end <- octave_reached(counts, near, sd, n, rule)
-  if (end > near) return(max(end, quarter))
-  octaves <- max(1L, near - 5L):near
-  enough <- max(rule$across * sd * sqrt(length(octaves)), rule$tail * n)
-  if (sum(counts[octaves]) >= enough) quarter else 0L
-}
-
-# ---- cells ----
-
-read_cells <- function(counts, range, sd, n) {
-  k <- length(counts)
-  edges <- seq(range$lower, range$upper, length.out = k + 1L)
-  pairs <- expand.grid(first = seq_len(k), last = seq_len(k))
-  pairs <- pairs[pairs$last >= pairs$first, ]
-  width <- pairs$last - pairs$first + 1L
-  total <- c(0, cumsum(counts))
-  inside <- total[pairs$last + 1L] - total[pairs$first]
-  at_most <- function(count, cells) pmax(count, 0) + ranges_doubt * sd * sqrt(cells)
-  lost <- pmin(at_most(total[k + 1L] - inside, k - width), at_most(n - inside, width))
-  others <- max(n - max(counts), ranges_others * n)
-  cost <- ifelse(lost > ranges_max_lost * others, Inf, log2(width) + lost / (ranges_octave_worth * others))
-  best <- which.min(cost)
-  list(lower = edges[pairs$first[best]], upper = edges[pairs$last[best] + 1L])
-}
-
-# ---- cells of smooths ----
-
-smooth_cells <- 48L      # cells of a column
-smooth_zeros <- 0.02     # fraction of n from which zero is a cell of its own, if it exceeds the noise, too
-smooth_zero_width <- 1e-12 # of the cell of zeros, over the largest number of the range
-
-# The quantiles of half the even distribution on the range, half the one that the octaves show, even within an octave.
-# So both years and balances are resolved.
-smooth_breaks <- function(counts, range, sd, n) {
-  clipped <- pmin(pmax(octave_breaks, range$lower), range$upper)
-  ends <- unique(clipped)
-  inside <- diff(clipped) > 0
-  weight <- pmax(counts[inside] - ranges_doubt * sd, 0)
-  if (sum(weight) == 0) weight[] <- 1
-  below <- (c(0, cumsum(weight)) / sum(weight) + (ends - range$lower) / (range$upper - range$lower)) / 2
-  at <- stats::approx(below, ends, seq(0, 1, length.out = smooth_cells + 1L), ties = "ordered")$y
-  apart_from_zero(at, range, counts[magnitudes + 1L] > max(smooth_zeros * n, 3 * sd))
-}
-
-even_breaks <- function(range) {
-  part <- seq(0, 1, length.out = smooth_cells + 1L)
-  (1 - part) * range[["lower"]] + part * range[["upper"]]
-}
-
-# Sorted breaks with the ends of the range. zeros: is zero a cell of its own?
-apart_from_zero <- function(at, range, zeros) {
-  width <- smooth_zero_width * max(abs(c(range$lower, range$upper)))
-  if (zeros && range$lower <= 0 && range$upper >= 0) at <- c(at[abs(at) > 10 * width], -width, width)
-  at <- sort(pmin(pmax(at, range$lower), range$upper))
-  at <- c(range$lower, at[at > range$lower & at < range$upper], range$upper)
-  at[c(TRUE, diff(at) > 0.1 * width)]
-}
-
-# The masses: nonnegative, with the sum one. If the counts show that values are missing, those that are there count.
-cell_masses <- function(counts, sd, n) {
-  total <- sum(counts)
-  doubt <- ranges_doubt * sd * sqrt(length(counts))
-  on_simplex(counts / if (n - total > doubt) max(total, doubt) else n)
-}
-
-# The nearest point with nonnegative entries of sum one.
-on_simplex <- function(y) {
-  falling <- sort(y, decreasing = TRUE)
-  shift <- (cumsum(falling) - 1) / seq_along(y)
-  pmax(y - shift[max(which(falling > shift))], 0)
 }

@@ -45,11 +45,11 @@ smooth_lines <- function(x, digits) {
 }
 
 # What is wrong comes first.
-first_lines <- function(x) {
+first_lines <- function(x, ranges = ranges_shown) {
   wrong <- c(null_text(x$checks, x$n), missed_text(c(if (isTRUE(x$level$missed)) x$response$name, x$checks$missed)),
-             ends_text(x$checks$ends, x$design))
+             ends_text(x$checks$ends, x$design), clipped_text(x$checks), single_text(x$checks$single))
   lines <- c(if (length(wrong) > 0L) paste("Attention:", wrong), model_line(x), privacy_text(fit_privacy(x)),
-             records_line(x), batch_text(x$batch), quality_text(x))
+             records_line(x), batch_text(x$batch), ranges_line(x$checks$ranges, ranges), quality_text(x))
   strwrap(c(paste("<dp_sosp>", lines[1]), lines[-1]), 80, exdent = 2)
 }
 
@@ -64,6 +64,32 @@ model_line <- function(x) {
 records_line <- function(x) {
   n <- if (is.null(x$persons)) paste("Records: n =", x$n) else paste("Protected:", persons_text(x$n, x$persons))
   paste(c(n, usable_text(x$checks), class_text(x$checks, x$response)), collapse = ". ")
+}
+
+ranges_shown <- 3L # in print()
+
+# The private ranges, those first that clip most of the values. A fraction that is not told may be as large as the noise
+# hides, which summary() says.
+ranges_line <- function(ranges, most) {
+  if (is.null(ranges)) return(NULL)
+  some <- utils::head(sorted_by_clipped(ranges), most)
+  beyond <- beyond_text(some)
+  texts <- paste0(rownames(some), " ", interval_text(some), ifelse(nzchar(beyond), paste0(" (", beyond, ")"), ""))
+  left <- nrow(ranges) - nrow(some)
+  hidden <- two_digits(2 * max(ranges[, c("below_sd", "above_sd")]))
+  paste0("Ranges (private): ", paste(texts, collapse = ", "),
+         if (left > 0L) paste0(" and ", left, " more (`summary()`)"),
+         if (is.infinite(most)) paste0(". The noise may hide ", hidden, " of the values beyond an end"))
+}
+
+# As many digits as tell the ends apart.
+interval_text <- function(ranges) {
+  digits <- pmin(3 + pmax(floor(log10(pmax(abs(ranges[, "lower"]), abs(ranges[, "upper"])) /
+                                        (ranges[, "upper"] - ranges[, "lower"]))), 0), 15)
+  number <- function(end) {
+    vapply(seq_along(digits), function(i) format(signif(ranges[i, end], digits[i]), digits = 15), "")
+  }
+  paste0("[", number("lower"), ", ", number("upper"), "]")
 }
 
 penalty_text <- function(penalty) {
@@ -213,7 +239,7 @@ print.summary.dp_sosp <- function(x, digits = 3, ...) {
   check_dots()
   digits <- check_digits(digits)
   fit <- x$fit
-  cat(first_lines(fit), "", queries_text(fit), certificate_text(fit), residual_text(fit, digits),
+  cat(first_lines(fit, Inf), "", queries_text(fit), certificate_text(fit), residual_text(fit, digits),
       population_text(fit$population),
       intervals_text(fit), "", sep = "\n")
   if (lacks_coefficients(fit)) {

@@ -1,5 +1,5 @@
 # How should ranges be found from noisy counts? Columns of SYNTHETIC data, which determine the constants of
-# R/oracle-ranges.R:
+# R/oracle-octaves.R:
 # delta = 1 / n^2, replace-one, 5 % of the budget for the ranges of m columns with randomly drawn shapes.
 #   Rscript ranges-rule.R RESULTS.csv [SEEDS]
 # Then: Rscript ranges-rule.R --summary RESULTS.csv
@@ -35,14 +35,14 @@ shapes <- list(
   inflated = function(n) ifelse(runif(n) < 0.7, 0, 1000 * rexp(n))
 )
 
-# Constants of R/oracle-ranges.R that replace those of the package.
+# Constants of R/oracle-octaves.R that replace those of the package.
 cutting <- function(...) list(ranges_cutting = utils::modifyList(dpsosp:::ranges_cutting, list(...)))
 settings <- list(
   chosen = list(), "core 5 %" = list(ranges_error = 0.05), "reach 5 %" = cutting(reach = 0.05),
   "reach 20 %" = cutting(reach = 0.2), "tail 1 %" = cutting(tail = 0.01), "tail 2 %" = cutting(tail = 0.02),
   "tail 5 %" = cutting(tail = 0.05), "octave worth 10 %" = list(ranges_octave_worth = 0.1),
-  "doubt 1 sd" = list(ranges_doubt = 1), "octaves 60 %" = list(ranges_octaves_share = 0.6),
-  "octaves 90 %" = list(ranges_octaves_share = 0.9)
+  "doubt 1 sd" = list(ranges_doubt = 1), "octaves 60 %" = cutting(octaves = 0.6),
+  "octaves 90 %" = cutting(octaves = 0.9)
 )
 
 usefulness <- function(x, range) {

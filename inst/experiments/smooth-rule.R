@@ -41,7 +41,7 @@ settings <- list(
   "noise 0.04" = list(smooth_noise = 0.04), "noise 0.08" = list(smooth_noise = 0.08),
   "all columns" = list(smooth_noise = Inf), "tail 0.01" = ranges(tail = 0.01),
   "degree j" = degree(function(j) j), "degree j^2" = degree(function(j) j^2), "knots 8" = list(smooth_knots = 8L),
-  "octaves 0.5" = list(ranges_octaves_share = 0.5),
+  "octaves 0.5" = list(ranges_cutting = utils::modifyList(dpsosp:::ranges_cutting, list(octaves = 0.5))),
   # as if no class were rare; and with the curvature of the constant prediction, as linear models
   "any class" = list(add_columns = local({
     add_columns <- dpsosp:::add_columns

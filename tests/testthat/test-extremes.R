@@ -136,7 +136,8 @@ test_that("what is empty, or beyond every limit, has the value of its limit", {
   expect_identical(smallest(function(x) 1, 2, 200), NA_real_)
   expect_false(has_row_numbers(list(cache = NULL)))
   # Without counts all octaves weigh the same.
-  breaks <- smooth_breaks(numeric(length(octave_breaks) - 1L), list(lower = -1, upper = 3), 1, 100)
+  seen <- list(counts = numeric(length(octave_breaks) - 1L), sd = 1, origin = 0, range = list(lower = -1, upper = 3))
+  breaks <- smooth_breaks(seen, 100)
   expect_equal(range(breaks), c(-1, 3))
   expect_gt(min(diff(breaks)), 0)
   curves <- profile_curves(dp_account(event_gaussian(1)), c(1, Inf))

@@ -73,7 +73,7 @@ test_that("a function that is linear between knots has its values at them and is
 test_that("breaks resolve years and amounts, and many zeros are a cell of their own", {
   breaks <- function(x, n = length(x), lower, upper) {
     counts <- tabulate(findInterval(x, dpsosp:::octave_breaks), length(dpsosp:::octave_breaks) - 1)
-    dpsosp:::smooth_breaks(counts, list(lower = lower, upper = upper), 1, n)
+    dpsosp:::smooth_breaks(list(counts = counts, sd = 1, origin = 0, range = list(lower = lower, upper = upper)), n)
   }
   set.seed(1)
   years <- breaks(runif(1e4, 1950, 2020), lower = 1024, upper = 2048)
@@ -297,7 +297,7 @@ test_that("one record changes its own row, and two counts of each column by one"
   design <- dpsosp:::size_smooths(design_template(y ~ s(a) + s(b) + s(log(b + 1)) + f + ti(a, b), d,
                                                   list(a = c(0, 10), b = c(0, 5000))), 1e6)
   cells <- lapply(stats::setNames(nm = dpsosp:::counted_smooths(design)), function(name) {
-    cells_of(dpsosp:::even_breaks(design$ranges[name, ]), rexp(48))
+    cells_of(dpsosp:::equal_cells(design$ranges[name, ], dpsosp:::smooth_cells), rexp(48))
   })
   full <- dpsosp:::complete_smooths(design, cells)
   knots <- full$smooth$terms[["s(a)"]]$knots
