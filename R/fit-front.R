@@ -94,9 +94,10 @@
 #' # Persons
 #' With `id`, n is the number of persons, and the guarantee is for all records of a person together: `"replace-one"`
 #' replaces them by any others, as many as there may be, and `"zero-out"` by null records. n is public, the number of
-#' records is not: no message and no part of a fit tells it (running time and memory do). n is that of the different
-#' ids, so that a person of whom nothing is known is still one of the n only with a record, which may be null in all
-#' other columns. A record without an id is left out.
+#' records is not: no message and no part of a fit tells it (running time and memory do). So it is assumed that no limit
+#' of time, memory or disk ends the process, a worker or a statement of a database because of their number. n is that of
+#' the different ids, so that a person of whom nothing is known is still one of the n only with a record, which may be
+#' null in all other columns. A record without an id is left out.
 #'
 #' If m of a person's records are usable, each has the weight 1/m in every sum, including those that find ranges,
 #' geometry and the start. So a person adds at most what one record could, and the noise is that of n records. What is

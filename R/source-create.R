@@ -39,9 +39,9 @@
 #' before its end; the next one begins with another `x()`.
 #'
 #' # Files
-#' Parquet files (read by the package `nanoparquet`) are one chunk each: write large data in several
-#' files. CSV files need a header, as written by [utils::write.csv()], and are read `chunk` rows at a time. They are
-#' read by [scan()], which is slow, and every pass reads them again: convert large ones to Parquet. After the header
+#' Parquet files (read by the package `nanoparquet`, version 0.5.2 or later) are one chunk each: write large data in
+#' several files. CSV files need a header, as written by [utils::write.csv()], and are read `chunk` rows at a time. They
+#' are read by [scan()], which is slow, and every pass reads them again: convert large ones to Parquet. After the header
 #' each line is a record, also a blank line (its values are missing), except lines within quotes; fields beyond the
 #' header's columns are ignored. A quote that is not closed makes a CSV file invalid, a text with a zero byte a Parquet
 #' file. All files must have the same columns; columns that the fit does not use are not read.
@@ -94,7 +94,8 @@
 #' (SQLite has it in memory or in a temporary file). Where the connection may not create temporary tables, or has one of
 #' that name, each statement computes it again: the same sums in up to twice the time. A role needs `SELECT` on
 #' the table, or on a view that has the columns that the model uses, and nothing else; `TEMP` on the database, for the
-#' prepared rows, saves time. Names that statements use themselves, such as `dpsosp_rows`, are refused.
+#' prepared rows, saves time. Names that statements use themselves, such as `dpsosp_rows`, are refused. PostgreSQL
+#' cannot keep rows of more than some 990 numbers; of a model with so many columns none are prepared.
 #'
 #' Methods on batches have the prepared rows numbered. This process draws the numbers of a batch, as of rows in memory,
 #' and sends them as a parameter of a statement, which sums these rows. They need the temporary table, at most 100
@@ -135,7 +136,9 @@
 #'
 #' Whether memory, or with `cache = "file"` the disk, has room for the rows depends on their number, as time does. So
 #' the error that it has none is for the operator of the machine only. Room for n times `records` rows always suffices,
-#' and `cache = "none"` needs none.
+#' and `cache = "none"` needs none. The guarantee assumes that no limit of time, memory or disk, of the system or of a
+#' database, makes an error of the number of rows. So PostgreSQL's `statement_timeout`, `transaction_timeout` and
+#' `temp_file_limit` must not be set: `dp_source()` refuses a connection that has one of them.
 #'
 #' With `push = TRUE` the database itself counts the persons and computes their sums, in SQLite, PostgreSQL and DuckDB.
 #' Ids are finite numbers or text, which is compared byte by byte whatever the collation; other values are no ids. A fit

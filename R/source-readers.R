@@ -52,16 +52,57 @@ file_kind <- function(x, call) {
           encodeString(basename(x[other[1]]), quote = "\""), " does not.", call = call)
   }
   kind <- kinds[1]
-  if (kind == "parquet" && !requireNamespace("nanoparquet", quietly = TRUE)) {
-    abort("argument", "Parquet files are read by the package nanoparquet: install it.", call = call)
-  }
+  if (kind == "parquet") check_parquet(call)
   kind
+}
+
+# ---- does a reader read what was written? ----
+
+# A value that a driver reads into another row would be that of another record. So a few rows with gaps are read when a
+# source is made, as a fit will read them: in chunks, and in another order of the columns.
+sample_rows <- list2DF(list(
+  a = c(1:7, NA, 9:12) + 0.5, b = c(NA, "x", NA, NA, "", "y", rep("z", 6)), c = c(1L, NA, 3:9, NA, NA, 12L)
+))
+
+# open: what begins a pass.
+check_reader <- function(what, call, open) {
+  if (identical(read_source(read_sample(open), call), sample_rows[c("c", "a", "b")])) return(invisible())
+  abort("source", what, " did not read a few rows as they were written: install another version.", call = call)
+}
+
+read_sample <- function(open) {
+  reader <- open(c("c", "a", "b"))
+  on.exit(close_reader(reader))
+  chunks <- list()
+  while (!is.null(chunk <- reader$read())) chunks[[length(chunks) + 1L]] <- chunk[c("c", "a", "b")]
+  found <- do.call(rbind, chunks)
+  list2DF(list(c = as.integer(found$c), a = as.double(found$a), b = as.character(found$b)))
 }
 
 # ---- Parquet ----
 
-# A file is one chunk. If it lacks a column, a later check finds that. An error of the package may quote a value, for
-# example a text with a zero byte.
+# Older versions move values to other rows, where columns have missing values and are asked for in another order.
+min_nanoparquet <- "0.5.2"
+
+check_parquet <- function(call) {
+  if (!requireNamespace("nanoparquet", quietly = TRUE)) {
+    abort("argument", "Parquet files are read by the package nanoparquet: install it.", call = call)
+  }
+  if (utils::packageVersion("nanoparquet") < min_nanoparquet) {
+    abort("argument", "Parquet files are read by the package nanoparquet from version ", min_nanoparquet, " on, and ",
+          "this is ", as.character(utils::packageVersion("nanoparquet")), ", which may read values into other rows: ",
+          "install a newer one.", call = call)
+  }
+  file <- tempfile(fileext = ".parquet")
+  on.exit(unlink(file))
+  check_reader("The package nanoparquet", call, {
+    nanoparquet::write_parquet(sample_rows, file)
+    parquet_opener(file)
+  })
+}
+
+# A file is one chunk. Its columns are asked for in its order. If it lacks one, a later check finds that. An error of
+# the package may quote a value, for example a text with a zero byte.
 parquet_opener <- function(files) {
   function(columns) {
     at <- 0L
@@ -69,7 +110,7 @@ parquet_opener <- function(files) {
       at <<- at + 1L
       if (at > length(files)) return(NULL)
       tryCatch({
-        there <- if (!is.null(columns)) intersect(columns, nanoparquet::read_parquet_schema(files[at])$name)
+        there <- if (!is.null(columns)) intersect(nanoparquet::read_parquet_schema(files[at])$name, columns)
         nanoparquet::read_parquet(files[at], col_select = there)
       }, error = function(e) {
         abort("source", "The file ", encodeString(files[at], quote = "\""), " cannot be read: ",
@@ -149,6 +190,8 @@ dp_source.DBIConnection <- function(x, query, n = NULL, levels = NULL, types = N
   if (missing(query) || !is.character(query) || length(query) != 1L || is.na(query)) {
     abort("argument", "`query` must be the name of a table or an SQL query.", call = call)
   }
+  if (!is.null(id)) read_source(check_limits(x, call), call)
+  check_driver(x, call)
   table <- read_source(DBI::dbExistsTable(x, query), call)
   if (!table) inform_query(query)
   from <- if (table) DBI::dbQuoteIdentifier(x, query) else paste0("(", query, ")")
@@ -159,6 +202,19 @@ dp_source.DBIConnection <- function(x, query, n = NULL, levels = NULL, types = N
   source$open <- query_opener(x, from, chunk, forms)
   if (push) source$push <- open_push(x, from, call)
   with_persons(source, id, call, forms)
+}
+
+# In the drivers whose statements are known.
+check_driver <- function(connection, call) {
+  if (!inherits(connection, unlist(lapply(dialects, `[[`, "class")))) return(invisible())
+  values <- lapply(sample_rows, function(x) ifelse(is.na(x), "NULL", if (is.character(x)) sprintf("'%s'", x) else x))
+  first <- sprintf("CAST(%s AS %s) AS %s", vapply(values, `[`, "", 1L), c("double precision", "text", "integer"),
+                   names(values))
+  rows <- paste("SELECT", do.call(paste, c(unname(values), list(seq_len(nrow(sample_rows))), sep = ", ")))
+  rows[1] <- paste("SELECT", toString(first), ", 1 AS place")
+  from <- sprintf("(SELECT * FROM (%s) AS s ORDER BY place)", paste(rows, collapse = " UNION ALL "))
+  forms <- if (inherits(connection, "SQLiteConnection")) vapply(sample_rows, sqlite_form, "")
+  check_reader("The database's driver", call, query_opener(connection, from, 5, forms))
 }
 
 open_push <- function(connection, from, call) {

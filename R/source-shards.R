@@ -50,9 +50,9 @@
 #' and levels, and a digest of the values of each column. These must agree with the source and with earlier fits. Each
 #' sum comes with the number of rows, and must be finite, of the right length and no larger than so many rows can give.
 #'
-#' If a worker ends, does not answer within `timeout` seconds, or gives an answer that fails a check, the fit ends
-#' with an error, and the work of the other workers is cancelled. Nothing is released of the sum, and the charge
-#' stays. No fit continues with fewer rows.
+#' If a worker ends, does not answer within `timeout` seconds (without `id`), or gives an answer that fails a check, the
+#' fit ends with an error, and the work of the other workers is cancelled. Nothing is released of the sum, and the
+#' charge stays. No fit continues with fewer rows.
 #'
 #' Shards are added in their order, so a fit does not depend on which worker has which shard. Its releases are those of
 #' all rows in memory up to the rounding of sums, which the sensitivities include.
@@ -80,13 +80,18 @@
 #' shards counts as two persons, and is protected as two persons together are ([dp_convert()], `group`). The source of
 #' a table of a database is made with the same `id`.
 #'
+#' How long a worker takes, and how much memory, depends on the number of rows, which is private. So there is no
+#' `timeout`: a fit waits until each worker has answered or has ended. That nothing else, such as a queue's limit of
+#' time or memory, ends a worker or this process because of its rows is an assumption of the guarantee.
+#'
 #' @param x The shards: a list of functions without arguments, each of which returns a data frame (or a source, see the
 #'   section Tables of databases) and is run by the worker (it is sent there with its environment, so it should read the
 #'   data, not hold them); or paths of CSV or Parquet files on the workers' hosts: a vector with one path for each
 #'   shard, or a list with one or more for each.
 #' @param compute Names of mirai's compute profiles, see the section Workers.
 #' @param levels,types Levels and types of columns, as in [dp_source()].
-#' @param timeout Largest number of seconds for an answer, or for reading a shard.
+#' @param timeout Largest number of seconds for an answer, or for reading a shard; `NULL` is 600. Not with `id`, see the
+#'   section Persons.
 #' @param id Name of the column that says whose row it is, or `NULL`.
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_source`, for [dp_sosp()], [dp_inference()] and [dp_certify()] as `data`.
@@ -106,7 +111,7 @@
 #' for (worker in c("a", "b")) mirai::daemons(0, .compute = worker)
 #' }
 #' @export
-dp_shards <- function(x, compute = "default", levels = NULL, types = NULL, timeout = 600, id = NULL, ...) {
+dp_shards <- function(x, compute = "default", levels = NULL, types = NULL, timeout = NULL, id = NULL, ...) {
   call <- scrub_call(match.call(), quote(dp_shards))
   check_dots(call)
   require_given()
@@ -116,7 +121,7 @@ dp_shards <- function(x, compute = "default", levels = NULL, types = NULL, timeo
   x <- check_shards(x, call)
   check_workers(compute, call)
   shards <- list(where = x, compute = rep_len(compute, length(x)), key = new_key(), id = NULL,
-                 timeout = check_number(timeout, "timeout", 0, call = call))
+                 timeout = shard_timeout(timeout, id, call))
   seen <- read_source(ask_workers(shards, "look", list(levels = levels, types = types, persons = id)), call)
   check_alike(seen, call)
   source <- source_of(rows_stay, as_rows(sum(shard_rows(seen)), call), seen[[1]]$schema,
@@ -124,6 +129,15 @@ dp_shards <- function(x, compute = "default", levels = NULL, types = NULL, timeo
   source$shards <- c(shards, list(n = shard_rows(seen), linked = seen[[1]]$linked))
   if (!is.null(id)) source$persons <- list(name = id)
   source
+}
+
+# In seconds; NULL is none. The time that persons' rows take depends on their number, which is private.
+shard_timeout <- function(timeout, id, call) {
+  if (is.null(timeout)) return(if (is.null(id)) 600)
+  if (is.null(id)) return(check_number(timeout, "timeout", 0, call = call))
+  abort("argument", "`timeout` is for shards without `id`: how long a worker takes depends on the number of rows, ",
+        "which is private and must not decide between a result and an error. A fit waits until each worker has ",
+        "answered or has ended.", call = call)
 }
 
 check_shards <- function(x, call) {
@@ -198,8 +212,8 @@ send_workers <- function(shards, step, request = list()) {
     if (!is.null(shards$rows)) request$what$rows <- shards$rows[[i]]
     request <- c(request, list(step = step, shard = shards$where[[i]], n = shards$n[i], key = paste(shards$key, i),
                                id = shards$id, linked = isTRUE(shards$linked)))
-    mirai::mirai(getNamespace("dpsosp")$worker_answer(request), request = request, .timeout = 1000 * shards$timeout,
-                 .compute = shards$compute[i])
+    mirai::mirai(getNamespace("dpsosp")$worker_answer(request), request = request,
+                 .timeout = if (!is.null(shards$timeout)) 1000 * shards$timeout, .compute = shards$compute[i])
   })
 }
 

@@ -45,6 +45,8 @@ double_dialect <- function(text, known, int, total, quotient, begin, end) {
 #   sampled     from(table): of a table of rows, those with numbers that are a parameter of the statement; text(rows):
 #               this parameter; NULL where batches are refused
 #   most        items of a SELECT; characters: of a statement
+#   page        asks for the bytes of a page, in which a row of a table of numbers must fit; NULL: it need not
+#   limits      names the limits of time and disk that are set; NULL where there are none to ask for
 dialects <- list(
   postgres = list(
     class = "PqConnection", log = "LN", float = "double precision", fence = "OFFSET 0",
@@ -75,6 +77,9 @@ dialects <- list(
     begin = c("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "SET LOCAL jit = off",
               "SET LOCAL extra_float_digits = 3", "SET LOCAL synchronize_seqscans = off"),
     end = "ROLLBACK", greatest = "GREATEST", temp = "pg_temp", most = 1600, characters = 5e7,
+    page = "SELECT current_setting('block_size')",
+    limits = paste("SELECT name FROM pg_settings WHERE name IN ('statement_timeout', 'transaction_timeout',",
+                   "'temp_file_limit') AND setting NOT IN ('0', '-1') ORDER BY name"),
     sampled = list(
       from = function(table) {
         paste("(SELECT t.* FROM unnest(CAST($1 AS integer[])) AS b(id) JOIN", table, "AS t ON t.id = b.id) AS t")

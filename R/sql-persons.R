@@ -32,6 +32,18 @@ text_key <- function(push, text, levels) {
   sprintf("CASE WHEN %1$s IN (%2$s) THEN %1$s END", text, known)
 }
 
+# With persons the number of rows is private, and such a limit would make an error of it.
+check_limits <- function(connection, call) {
+  ask <- Filter(function(dialect) !is.null(dialect$class) && inherits(connection, dialect$class), dialects)
+  sql <- if (length(ask) == 1L) ask[[1]]$limits
+  set <- if (!is.null(sql)) DBI::dbGetQuery(connection, sql)[[1]]
+  if (length(set) == 0L) return(invisible())
+  abort("source", "The database has the limit ", quote_names(set), ". With `id` the number of rows is private, and a ",
+        "limit of time or disk would have it decide between a result and an error: lift it for this connection, such ",
+        "as by `DBI::dbExecute(x, \"SET ", set[1], " = ", if (set[1] == "temp_file_limit") -1 else 0, "\")`.",
+        call = call)
+}
+
 count_ids <- function(push) {
   sql <- sprintf("SELECT COUNT(DISTINCT p.id) AS n FROM (SELECT %s AS id FROM %s AS t %s) AS p", push$persons$key,
                  push$from, push$dialect$fence)

@@ -104,19 +104,33 @@ refuse_snapshot <- function() {
 
 # What a statement computes of a record before it knows coefficients (R/sql-rows.R) is the same for all sums of a run: a
 # temporary table keeps it, which only this connection can read. A transaction that only reads may fill it, but not
-# create it. Where it cannot be created, without the right or beside a table of its name, each statement computes rows.
+# create it. Where it cannot be created, without the right, beside a table of its name or with too many columns, each
+# statement computes rows.
 # For batches its rows have numbers.
 create_table <- function(push, design, numbered) {
+  columns <- table_columns(push, design, numbered)
+  if (!fits_page(push, length(columns))) return(NULL)
+  if (fails(DBI::dbExecute(push$connection, sprintf("CREATE TEMP TABLE dpsosp_rows (%s)", toString(columns))))) NULL
+  else paste0(push$dialect$temp, ".dpsosp_rows")
+}
+
+# A row with more would be an error in PostgreSQL, and whether one has more depends on which of its numbers are missing.
+# Each has at most 8 bytes, a bit says whether it is missing, and row and page have headers of less than 40 bytes each.
+fits_page <- function(push, columns) {
+  if (is.null(push$dialect$page)) return(TRUE)
+  page <- tryCatch(as.double(DBI::dbGetQuery(push$connection, push$dialect$page)[[1]]), error = function(e) 0)
+  8 * columns + columns / 8 + 80 <= page
+}
+
+table_columns <- function(push, design, numbered) {
   kinds <- design$columns$kind
   factors <- unique(design$columns$variable[kinds == "indicator"])
   numbers <- max_columns(design) - sum(kinds == "indicator") # with those that smooths may get
-  columns <- c(if (numbered) "id integer PRIMARY KEY",
-               paste(c(paste0("z", seq_len(numbers), recycle0 = TRUE), "u"), "bigint"),
-               paste0("k", seq_along(factors), " integer", recycle0 = TRUE),
-               paste(c("y", "p", "o", "l", "c", "s"), push$dialect$float),
-               if (!is.null(push$persons)) c("share integer", "mark integer"))
-  if (fails(DBI::dbExecute(push$connection, sprintf("CREATE TEMP TABLE dpsosp_rows (%s)", toString(columns))))) NULL
-  else paste0(push$dialect$temp, ".dpsosp_rows")
+  c(if (numbered) "id integer PRIMARY KEY",
+    paste(c(paste0("z", seq_len(numbers), recycle0 = TRUE), "u"), "bigint"),
+    paste0("k", seq_along(factors), " integer", recycle0 = TRUE),
+    paste(c("y", "p", "o", "l", "c", "s"), push$dialect$float),
+    if (!is.null(push$persons)) c("share integer", "mark integer"))
 }
 
 # The plan of a statement that reads the prepared rows, which are written before the first sum that others follow. The
@@ -261,6 +275,9 @@ factor_sizes <- function(e, levels) {
 # batch has no chunks that these could be computed from.
 refuse_sampled <- function(push, design, batches) {
   if (is.null(push$dialect$sampled)) return("and this database does not select rows by their numbers")
+  if (!fits_page(push, length(table_columns(push, design, TRUE)))) {
+    return("and this database cannot keep rows of so many columns")
+  }
   if (batches$matrices && too_wide(push, design, TRUE)) {
     return("and a matrix of these columns has more numbers than a statement of this database")
   }

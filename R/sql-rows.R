@@ -145,20 +145,18 @@ of_codes <- function(plan, names, compute) {
 # record, has a mark, so that persons can be counted. A whole number that a record adds to a sum is multiplied by the
 # share and cut towards zero, so it is multiplied by no more than the share; what is exact with all digits is not cut.
 
-# Layers that end in the same rows with `share` and `mark`. Records beyond the limit become null records. Which ones
-# these are follows from the rows of the person alone, as sums see them: so equal rows need no order, and another
-# person's records do not matter. The order is one that favours no side of a column.
+# Layers that end in the same rows with `share` and `mark`. Records beyond the limit are left out. Which ones these are
+# follows from the rows of the person alone, as sums see them: so equal rows need no order, and another person's records
+# do not matter. The order is one that favours no side of a column.
 share_layers <- function(plan, layers, names) {
   if (is.null(plan$persons)) return(layers)
   rest <- c(names$z, names$k, names$record, names$length)
   order <- toString(c("CASE WHEN u IS NULL THEN 1 ELSE 0 END", mixed(plan, names), rest, "u"))
   layers <- layer(plan, layers, c(rest, "u", sprintf("ROW_NUMBER() OVER (PARTITION BY id ORDER BY %s) AS turn", order),
                                   "COUNT(u) OVER (PARTITION BY id) AS m"), "WHERE id IS NOT NULL")
-  used <- sprintf("turn <= %.0f", plan$persons$most)
   m <- sprintf("CASE WHEN m > %1$.0f THEN %1$.0f WHEN m <= %1$.0f THEN m END", plan$persons$most)
-  layer(plan, layers, c(rest, sprintf("CASE WHEN %s THEN u END AS u", used),
-                        sprintf("CASE WHEN u IS NOT NULL AND %s THEN %s END AS share", used, share_of(plan$dialect, m)),
-                        mark_first))
+  layer(plan, layers, c(rest, "u", sprintf("CASE WHEN u IS NOT NULL THEN %s END AS share", share_of(plan$dialect, m)),
+                        mark_first), sprintf("WHERE turn <= %.0f", plan$persons$most))
 }
 
 mark_first <- "CASE WHEN turn = 1 THEN 1 ELSE 0 END AS mark"

@@ -84,7 +84,21 @@ sizes() {
   return $bad
 }
 
+# A row has the same bits in registers of any width.
+width() { # instruction set
+  make -C dev/ctest plain TESTS="data_coordinates data_data data_storage" BUILD="$work/$1" \
+    FLAGS_plain="-O2 -g1 -fopenmp -march=$1 -DSIMD_CLONES="
+}
+
 others() {
+  local set
+  for set in x86-64 x86-64-v2 x86-64-v3 x86-64-v4; do
+    if /lib64/ld-linux-x86-64.so.2 --help 2> /dev/null | grep -qE "$set( \(supported|$)" || [ "$set" = x86-64 ]; then
+      try "registers of $set" width "$set"
+    else
+      echo "portability: registers of $set: skipped, not this processor"
+    fi
+  done
   missing musl-gcc "tests with musl" || try "tests with musl" runs_alone "base mech" musl musl-gcc : env
   missing i686-linux-gnu-gcc "32 bits" || {
     # The room mech needs integers of 128 bits, which 64-bit platforms have.

@@ -230,25 +230,34 @@ static void of_its_row_alone(size_t p, int intercept) {
   base_free(lengths_of[1]);
 }
 
-/* Equal records have equal lengths and clips, in the middle of a block and at its end. */
+/* A record has the clip and the length that it has alone, among any number of others, wherever it stands: with persons
+ * its place depends on how many rows others have. */
 static void wherever_it_is(size_t p, int intercept) {
-  struct rows r;
-  struct fixture_coordinates c;
-  r.x = base_alloc(ROWS * p, sizeof *r.x);
-  ctest_seed(8);
-  for (size_t j = 0; j < p; j++) r.x[j * ROWS] = ctest_normal();
-  for (size_t i = 0; i < ROWS * p; i++) r.x[i] = i % 5 == 4 && i % ROWS > 0 ? NAN : r.x[i - i % ROWS];
-  for (size_t i = 0; i < ROWS; i++) r.y[i] = 1;
-  CHECK(fixture_data(r.x, ROWS, p, intercept, 1, r.y, &r.arrays, &r.data) == BASE_OK);
-  CHECK(fixture_coordinates(r.data, 1, 1, 1, 1, &c) == BASE_OK);
-  CHECK(data_move(r.data, c.made) == BASE_OK);
-  for (size_t i = 0; i < ROWS; i++) {
-    if (!(r.data->clip[i] > 0)) continue;
-    CHECK(r.data->clip[i] == r.data->clip[0]);
-    CHECK(r.data->length[i] == r.data->length[0]);
+  static const size_t sizes[] = {1, 2, 3, 4, 5, 7, 11, ROWS};
+  double clip = 0, length = 0, row[64];
+  for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+    size_t n = sizes[k];
+    struct rows r;
+    struct fixture_coordinates c;
+    r.x = base_alloc(n * p, sizeof *r.x);
+    ctest_seed(8);
+    for (size_t j = 0; j < p; j++) row[j] = ctest_normal();
+    for (size_t i = 0; i < n; i++) {
+      for (size_t j = 0; j < p; j++) r.x[i + j * n] = i % 5 == 4 && j == i % p ? NAN : row[j];
+      r.y[i] = 1;
+    }
+    CHECK(fixture_data(r.x, n, p, intercept, 1, r.y, &r.arrays, &r.data) == BASE_OK);
+    CHECK(fixture_coordinates(r.data, 1, 1, 1, 1, &c) == BASE_OK);
+    CHECK(data_move(r.data, c.made) == BASE_OK);
+    if (k == 0) clip = r.data->clip[0], length = r.data->length[0];
+    for (size_t i = 0; i < n; i++) {
+      if (!(r.data->clip[i] > 0)) continue;
+      CHECK(r.data->clip[i] == clip);
+      CHECK(r.data->length[i] == length);
+    }
+    coordinates_free(c.made);
+    close_rows(&r);
   }
-  coordinates_free(c.made);
-  close_rows(&r);
 }
 
 /* ---- what is refused ---- */

@@ -14,8 +14,9 @@
 #include <stddef.h>
 #include <stdint.h> /* __GLIBC__, too */
 
-/* Not with sanitizers: the function that chooses a clone runs before they are initialised. */
-#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) &&                           \
+/* Not with sanitizers: the function that chooses a clone runs before they are initialised. dev/portability.sh defines
+ * SIMD_CLONES, to test each set. */
+#if !defined(SIMD_CLONES) && defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) &&  \
     !defined(__SANITIZE_ADDRESS__)
 #if __GNUC__ >= 12
 #define SIMD_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))

@@ -5,8 +5,6 @@
 
 static void block(struct data_block *b, int copy, double *buffer);
 static void copy_columns(struct data_block *b, double *buffer);
-static void add_squares(size_t n, const double *x, double *restrict sum);
-static void add_quadratic(size_t n, const double *x, double weight, double linear, double *restrict sum);
 static void outside_add(const struct data_block *b, const double *low, const double *high, double *count);
 static void add_outside(size_t n, const double *x, double low, double high, double *restrict count);
 
@@ -146,12 +144,7 @@ void dense_crossprod_add(const struct data_block *b, const double *u, const doub
 void dense_squares_add(const struct data_block *b, const double *weight, const double *linear, double *sum) {
   const struct columns *columns = b->data->own;
   for (size_t j = 0; j < columns->dense; j++) {
-    const double *x = b->x + j * b->ld;
-    if (weight) {
-      add_quadratic(b->rows, x, weight[j], linear[j], sum);
-    } else {
-      add_squares(b->rows, x, sum);
-    }
+    dense_column_squares(b->rows, b->x + j * b->ld, weight ? weight[j] : 1, weight ? linear[j] : 0, sum);
   }
   codes_squares_add(b, weight, linear, sum);
 }
@@ -167,14 +160,19 @@ SIMD_CLONES static void add_outside(size_t n, const double *x, double low, doubl
   for (size_t i = 0; i < n; i++) count[i] += x[i] < low || x[i] > high ? 1 : 0;
 }
 
-SIMD_CLONES static void add_squares(size_t n, const double *x, double *restrict sum) {
-  SIMD_LOOP
-  for (size_t i = 0; i < n; i++) sum[i] += x[i] * x[i];
-}
-
-SIMD_CLONES static void add_quadratic(size_t n, const double *x, double weight, double linear, double *restrict sum) {
-  SIMD_LOOP
-  for (size_t i = 0; i < n; i++) sum[i] += (weight * x[i] - linear) * x[i];
+/* All rows go through the same operations, the last ones in a register of their own: a compiler could fuse products in
+ * the vectorised part of a loop and not in its rest, and where a row stands may depend on others (proofs: own-row). */
+SIMD_CLONES void dense_column_squares(size_t n, const double *x, double weight, double linear, double *restrict sum) {
+  double last[SIMD_LANES] = {0}, last_sum[SIMD_LANES] = {0};
+  for (size_t i = 0; i < n; i += SIMD_LANES) {
+    size_t rest = n - i < SIMD_LANES ? n - i : 0;
+    const double *from = rest > 0 ? last : x + i;
+    double *to = rest > 0 ? last_sum : sum + i;
+    for (size_t r = 0; r < rest; r++) last[r] = x[i + r], last_sum[r] = sum[i + r];
+    const simd_vector v = SIMD_AT(from);
+    SIMD_AT(to) += (weight * v - linear) * v;
+    for (size_t r = 0; r < rest; r++) sum[i + r] = last_sum[r];
+  }
 }
 
 void dense_moments_add(const struct data_block *b, const double *weight, const double *most, double *g) {

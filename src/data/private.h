@@ -238,6 +238,8 @@ void dense_multiply_t_add(const struct data_block *b, size_t k, const double *v,
 void dense_crossprod_add(const struct data_block *b, const double *u, const double *v, double *scratch, double *c,
                          size_t ldc);
 void dense_squares_add(const struct data_block *b, const double *weight, const double *linear, double *sum);
+/* One column's part: sum_i <- sum_i + (weight x_i - linear) x_i. */
+void dense_column_squares(size_t n, const double *x, double weight, double linear, double *restrict sum);
 void dense_moments_add(const struct data_block *b, const double *weight, const double *most, double *g);
 void dense_fetch_behind(const struct data_block *b, size_t part, size_t parts);
 

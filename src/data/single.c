@@ -11,8 +11,6 @@ static void block(struct data_block *b, int copy, double *buffer);
 static void tile(struct data_block *tile, double *buffer);
 static void squares_add(const struct data_block *b, const double *weight, const double *linear, double *sum);
 static void widen(size_t n, const float *from, double *restrict to);
-static void add_squares(size_t n, const float *x, double *restrict sum);
-static void add_quadratic(size_t n, const float *x, double weight, double linear, double *restrict sum);
 static void outside_add(const struct data_block *b, const double *low, const double *high, double *count);
 static void add_outside(size_t n, const float *x, double low, double high, double *restrict count);
 
@@ -68,13 +66,10 @@ static void squares_add(const struct data_block *b, const double *weight, const 
     dense_squares_add(b, weight, linear, sum);
     return;
   }
+  double wide[DATA_BLOCK];
   for (size_t j = 0; j < columns->dense; j++) {
-    const float *column = x + b->start + j * b->data->n;
-    if (weight) {
-      add_quadratic(b->rows, column, weight[j], linear[j], sum);
-    } else {
-      add_squares(b->rows, column, sum);
-    }
+    widen(b->rows, x + b->start + j * b->data->n, wide);
+    dense_column_squares(b->rows, wide, weight ? weight[j] : 1, weight ? linear[j] : 0, sum);
   }
   codes_squares_add(b, weight, linear, sum);
 }
@@ -96,14 +91,4 @@ SIMD_CLONES static void add_outside(size_t n, const float *x, double low, double
 SIMD_CLONES static void widen(size_t n, const float *from, double *restrict to) {
   SIMD_LOOP
   for (size_t i = 0; i < n; i++) to[i] = (double)from[i];
-}
-
-SIMD_CLONES static void add_squares(size_t n, const float *x, double *restrict sum) {
-  SIMD_LOOP
-  for (size_t i = 0; i < n; i++) sum[i] += (double)x[i] * (double)x[i];
-}
-
-SIMD_CLONES static void add_quadratic(size_t n, const float *x, double weight, double linear, double *restrict sum) {
-  SIMD_LOOP
-  for (size_t i = 0; i < n; i++) sum[i] += (weight * (double)x[i] - linear) * (double)x[i];
 }

@@ -41,6 +41,9 @@ test_that("fits of shards are those in memory, with the same ledger", {
   d <- rows_of(functions)
   shards <- dp_shards(functions, c("one", "two"), id = "person")
   expect_identical(shards$n, 300L)
+  expect_null(shards$shards$timeout) # no time decides by the number of rows
+  expect_error(dp_shards(functions, c("one", "two"), id = "person", timeout = 60), "without `id`",
+               class = "dpsosp_error_argument")
   said <- what_is_said(print(shards))
   expect_match(said, "300 persons", all = FALSE)
   expect_no_match(said, as.character(nrow(d)))

@@ -91,6 +91,9 @@ test_that("what a database cannot sum over batches is refused before a charge", 
   unable <- source
   unable$push$dialect$sampled <- NULL
   refused("does not select rows", data = unable, method = "sgd")
+  narrow <- source
+  narrow$push$dialect$page <- "SELECT 160"
+  refused("rows of so many columns", data = narrow, method = "sgd")
   wide <- cbind(d["y"], matrix(cos(1:36000), 600, dimnames = list(NULL, paste0("x", 1:60))))
   wide_source <- push_pair(connection, wide, "wide")$push
   wide_bounds <- stats::setNames(rep(list(c(-1, 1)), 60), names(wide)[-1])

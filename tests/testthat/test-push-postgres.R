@@ -113,3 +113,60 @@ test_that("no record in PostgreSQL adds more than its bound, also where a functi
   expect_equal(slopes, round(slopes), tolerance = 1e-2)
   DBI::dbExecute(connection, "RESET search_path")
 })
+
+test_that("a record of 1,100 numbers is no error in PostgreSQL, with and without gaps: its row would not fit a page", {
+  connection <- postgres_connection()
+  run <- function(...) DBI::dbExecute(connection, paste0(...))
+  columns <- paste0("x", 1:1100)
+  bounds <- stats::setNames(rep(list(c(0, 1)), length(columns)), columns)
+  run("CREATE TABLE wide (y boolean,", paste(columns, "real", collapse = ","), ")")
+  insert <- function(i, some) {
+    run("INSERT INTO wide (y, ", toString(columns[some]), ") VALUES (", i %% 2 == 0, ",",
+        toString(rep(1, sum(some))), ")")
+  }
+  gaps <- !seq_along(columns) %in% 100:250
+  for (i in 1:3) insert(i, gaps)
+  ask <- function() {
+    source <- dp_source(connection, "wide", push = TRUE)
+    problem <- suppressMessages(dpsosp:::problem_source(y ~ ., source, "logistic", bounds, NULL, list(), NULL))
+    end <- dpsosp:::hold_snapshot(source$push, problem$design)
+    withr::defer(end())
+    plan <- dpsosp:::push_plan(source$push, problem$design, problem$response, source$n, problem$loss, TRUE,
+                               problem$design$radius)
+    sum <- dpsosp:::ask_snapshot(source$push, dpsosp:::push_sum(source$push, plan, list(
+      word = "gradient", at = numeric(1101)
+    )))
+    list(sum, source$push$state$table)
+  }
+  some <- ask()
+  expect_identical(some[[1]], c(3, numeric(1101))) # null records
+  expect_null(some[[2]])
+  insert(4, gaps | TRUE)
+  all <- ask()
+  expect_identical(all[[1]][1], 4)
+  expect_gt(sum(all[[1]] != 0), 1000)
+  expect_null(all[[2]])
+  # Of 980 columns rows are prepared, and the longest ones fit.
+  design <- list(columns = data.frame(kind = rep("numeric", 980), variable = columns[1:980]))
+  push <- dp_source(connection, "wide", push = TRUE)$push
+  made <- dpsosp:::table_columns(push, design, TRUE)
+  expect_true(dpsosp:::fits_page(push, length(made)))
+  table <- dpsosp:::create_table(push, design, TRUE)
+  run("INSERT INTO ", table, " VALUES (", toString(rep(1, length(made))), ")")
+  run("INSERT INTO ", table, " VALUES (", toString(c(2, rep(1, length(made) - 2), "NULL")), ")")
+})
+
+test_that("with persons a connection whose limits of time or disk could decide by their rows is refused", {
+  connection <- postgres_connection()
+  DBI::dbWriteTable(connection, "visits", data.frame(person = c("a", "a", "b"), x = 1:3))
+  for (limit in c("statement_timeout = '1min'", "temp_file_limit = '1GB'")) {
+    DBI::dbExecute(connection, paste("SET", limit))
+    for (push in c(FALSE, TRUE)) {
+      expect_error(dp_source(connection, "visits", id = "person", push = push), sub(" .*", "", limit),
+                   class = "dpsosp_error_source")
+      expect_s3_class(dp_source(connection, "visits", push = push), "dp_source")
+    }
+    DBI::dbExecute(connection, paste("RESET", sub(" .*", "", limit)))
+  }
+  expect_identical(dp_source(connection, "visits", id = "person", push = TRUE)$n, 2L)
+})

@@ -113,3 +113,17 @@ test_that("every dialect writes one SELECT, balanced, with its own casts and fen
     if (nzchar(fence)) expect_identical(count(fence), count("SELECT") - 1L)
   }
 })
+
+test_that("rows are prepared only where any row fits into a page, whose size is asked for", {
+  source <- push_pair(sqlite_connection(), push_frame)$push
+  prepares <- function(page) {
+    source$push$dialect$page <- page
+    set.seed(1)
+    statements <- watched(fit <- push_fit(source, dp_budget(eps = 1, delta = 1e-6)))
+    list(any(grepl("INSERT INTO", statements)), coef(fit))
+  }
+  expect_true(prepares(NULL)[[1]])
+  expect_true(prepares("SELECT 500")[[1]])
+  expect_false(prepares("SELECT 150")[[1]])
+  expect_false(prepares("SELECT no_such_setting()")[[1]])
+})

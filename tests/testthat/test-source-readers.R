@@ -176,3 +176,48 @@ test_that("an empty file is refused in words", {
   file.create(path)
   expect_error(dp_source(path), "no line with names of columns", class = "dpsosp_error_source")
 })
+
+# ---- does a reader read what was written? ----
+
+local_read_parquet <- function(f, frame = parent.frame()) {
+  before <- nanoparquet::read_parquet
+  withr::defer(utils::assignInNamespace("read_parquet", before, "nanoparquet"), frame)
+  utils::assignInNamespace("read_parquet", f, "nanoparquet")
+  before
+}
+
+test_that("columns of a Parquet file are asked for in its order, and a wrong reader is refused", {
+  skip_if_not_installed("nanoparquet", "0.5.2")
+  file <- withr::local_tempfile(fileext = ".parquet")
+  x <- data.frame(a = 1:8 + 0, b = c(101, NA, 103:108), z = 0)
+  nanoparquet::write_parquet(x, file)
+  asked <- list()
+  read <- local_read_parquet(function(file, col_select = NULL, ...) {
+    asked <<- c(asked, list(col_select))
+    read(file, col_select = col_select, ...)
+  })
+  reader <- dp_source(file, n = 8)$open(c("z", "b", "a"))
+  expect_identical(as.list(reader$read()[c("z", "a", "b")]), as.list(x[c("z", "a", "b")]))
+  expect_identical(asked[[length(asked)]], c("a", "b", "z"))
+
+  # As version 0.5.1 does: values after a missing one move.
+  local_read_parquet(function(file, col_select = NULL, ...) {
+    found <- read(file, col_select = col_select, ...)
+    found[] <- lapply(found, function(x) c(x[!is.na(x)], x[is.na(x)]))
+    found
+  })
+  expect_error(dp_source(file), "did not read a few rows", class = "dpsosp_error_source")
+  local_value("min_nanoparquet", "99.0")
+  expect_error(dp_source(file), "from version 99.0 on", class = "dpsosp_error_argument")
+})
+
+test_that("a driver that reads values into other rows is refused", {
+  connection <- sqlite_connection()
+  DBI::dbWriteTable(connection, "people", d[c("a", "b")])
+  expect_s3_class(dp_source(connection, "people"), "dp_source")
+  opener <- dpsosp:::query_opener
+  local_value("query_opener", function(connection, from, ...) {
+    opener(connection, sub("ORDER BY place", "ORDER BY a", from), ...)
+  })
+  expect_error(dp_source(connection, "people"), "driver did not read", class = "dpsosp_error_source")
+})
