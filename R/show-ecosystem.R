@@ -115,6 +115,7 @@ recover_data.dp_sosp <- function(object, data = NULL, ...) {
   if (is_matrix_design(object$design)) return("This fit was made from a matrix: it has no formula.")
   # emmeans turns a text into an error.
   if (is.null(data)) return(no_data)
+  if (!is.data.frame(data)) return("`data` must be a data frame.")
   if (!is.null(object$design$smooth)) return("A fit with smooth terms has no intervals, which means on a grid need.")
   terms <- stats::delete.response(object$design$terms)
   # emmeans evaluates variables of the formula, which has no environment.

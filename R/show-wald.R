@@ -109,6 +109,7 @@ dropped_terms <- function(what, fit, terms, call) {
 #' @exportS3Method car::linearHypothesis
 linearHypothesis.dp_sosp <- function(model, hypothesis.matrix, rhs = NULL, ...) {
   inference <- inference_of(model, sys.call())
+  if (missing(hypothesis.matrix)) abort("argument", "`hypothesis.matrix` is missing: give it as `car` describes it.")
   names <- names(inference$coefficients)
   weights <- hypothesis.matrix
   if (is.character(weights)) {

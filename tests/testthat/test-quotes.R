@@ -209,3 +209,37 @@ test_that("no condition of an exported function quotes an element of a vector", 
     }
   }
 })
+
+# Methods of generics, for an object of each class.
+objects <- function() {
+  network <- suppressWarnings(suppressMessages(dp_sosp(x, d$y, eps = 1, delta = 1e-4, model = model_mlp(2),
+                                                       bounds = c(-1, 30), control = control_network(epochs = 1))))
+  curve <- suppressMessages(dp_curve(y ~ a, d, eps = 1, delta = 1e-4, methods = "gd", reps = 1, public = TRUE,
+                                     bounds = frame_bounds["a"], progress = FALSE))
+  list(dp_sosp = fit, dp_network = network, dp_curve = curve,
+       dp_evaluation = dp_evaluate(fit, d, eps = 1, delta = 1e-4), dp_oracle = oracle(),
+       dp_plan = suppressMessages(dp_plan(1000, numeric = 2, eps = 1)),
+       dpsosp_profile = dp_account(event), dpsosp_event = event, dp_budget = dp_budget(mu = 1),
+       dp_release = dp_gradient(oracle(), c(0, 0, 0), mu = 1), dp_verification = dp_verify(fit), dp_loss = loss_huber(),
+       dp_control = control_opt(), dp_penalty = penalty_none(), dp_target = sosp(0.1, 0.1), dp_model = model_mlp(2))
+}
+
+test_that("no condition of a method for an object of the package quotes an element of a vector", {
+  grDevices::pdf(NULL)
+  withr::defer(grDevices::dev.off())
+  for (class in names(objects <- objects())) {
+    methods <- ls(asNamespace("dpsosp"), pattern = paste0("[.]", class, "$"))
+    # R calls Ops with two arguments; audits take long, and are among the exports.
+    for (name in grep("^(Ops|dp_audit)[.]", methods, value = TRUE, invert = TRUE)) {
+      f <- get(name, asNamespace("dpsosp"))
+      for (argument in c(setdiff(names(formals(f))[-1], "..."), "unknown", "")) {
+        turn <<- turn + 1
+        for (kind in if (long_form()) names(vectors) else names(vectors)[(turn * 3) %% length(vectors) + 1]) {
+          given <- stats::setNames(list(objects[[class]], vectors[[kind]]), c("", argument))
+          expect_unquoted(f, given, paste0(name, "(", argument, " = <", kind, ">)"))
+        }
+      }
+    }
+  }
+  succeed()
+})

@@ -148,7 +148,7 @@ test_that("a folder is its CSV or its Parquet files, a pattern those that match,
   expect_error(dp_source(empty), "has no files that end in", class = "dpsosp_error_argument")
   expect_error(dp_source(file.path(folder, "part*.parquet")), "part*.parquet", fixed = TRUE,
                class = "dpsosp_error_argument")
-  expect_error(dp_source(c(folder, "none.csv")), "there is no file `x[2]`", class = "dpsosp_error_argument")
+  expect_error(dp_source(c(folder, "none.csv")), "there is no file `x\\[2\\]`", class = "dpsosp_error_argument")
   file.create(file.path(folder, "part.parquet"))
   expect_error(dp_source(folder), "\"part1.csv\" does not", class = "dpsosp_error_argument")
 })
