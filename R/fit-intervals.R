@@ -62,10 +62,33 @@ unresolved_text <- function(fit) {
 # The parameter that the intervals are for.
 estimand_text <- function(fit) {
   design <- fit$design
-  paste0("About the least expected ", loss_text(fit$loss), " loss",
+  paste0("About ", if (by_residuals(fit)) estimand_of_residuals(fit) else
+    paste0("the least expected ", loss_text(fit$loss), " loss"),
          if (any(design$columns$kind == "numeric")) ", of numeric columns clipped to their ranges",
          if (may_clip(design)) paste0(", of rows clipped to norm ", format(design$radius, digits = 3)),
          if (fit$inference$type == "model") "; standard errors take the model for true")
+}
+
+# In the words of those who know lm(), rlm() and glm(). Where few records decide the coefficients, clips change what
+# intervals are about.
+estimand_of_residuals <- function(fit) {
+  released <- fit$inference$released
+  about <- if (fit$response$kind == "count") "the coefficients of Poisson regression, as of `glm()`" else
+    if (is_huber(fit$loss)) paste0("the coefficients with the least Huber loss, c = ",
+                                   signif(released$within * fit$response$half, 4)) else
+    "the coefficients of least squares, as of `lm()`"
+  if (!is_decided_by_few(fit)) return(about)
+  paste0(about, ", in which the ", format(100 * released$tail$beyond, digits = 2),
+         " % of the records with the most influence count less")
+}
+
+is_decided_by_few <- function(fit) {
+  tail <- fit$inference$released$tail
+  !is.null(tail) && tail$heavy && tail$beyond > 0
+}
+
+few_text <- function(fit) {
+  if (is_decided_by_few(fit)) "few records decide the coefficients, and intervals may miss those of all records."
 }
 
 # The guarantee of the fit and of intervals that were released later, for the same records: entries as in the fit's own,
@@ -159,16 +182,21 @@ chosen_coefficients <- function(parm, names, call) {
 #' in a small part of their range the noise hides them, and intervals are much wider.
 #'
 #' Of a fit by residuals (squared error, and Huber's loss and counts with `"newton-ridge"`) the releases are in the
-#' coordinates of the last steps, whose rows z have a norm of about one, R being their cap (see
-#' [control_newton_ridge()]). Noisy counts of residuals at w come first. They tell their scale and how far they reach,
-#' and so a clip C, the larger of 3.5 times the one and 1.5 times the other (for counts at least one event), which
-#' hardly changes the mean. The others are the mean gradient of residuals clipped to C (to \eqn{C R / |z|} for rows
-#' longer than R), the Hessian, and the second moments of the gradient's terms. For counts the second derivatives, which
-#' are means, are clipped to b, \eqn{e^{2 s}}{exp(2 s)} times the level, s the standard deviation of the predictors by
-#' the noisy matrix of the fit; for others b = 1. Sensitivities are \eqn{\sqrt2 / n}{sqrt(2) / n}, 2 C R / n,
-#' \eqn{\sqrt2 b (1.3 R)^2 / n}{sqrt(2) b (1.3 R)^2 / n} and \eqn{\sqrt2 (C R)^2 / n}{sqrt(2) (C R)^2 / n}, costs have
-#' the proportions 4 : 40 : 20 : 6. Under `"zero-out"` sensitivities are those divided by \eqn{\sqrt2}{sqrt(2)}, of the
-#' gradient by 2.
+#' coordinates of the last steps, whose rows z have a norm of about one (see [control_newton_ridge()]). What a record
+#' adds is bounded by what few records exceed. Noisy counts of the lengths |z| tell the length R from which on rows
+#' weigh less in the Hessian: few are longer, as far as its noise allows. Noisy counts of \eqn{|r| |z|}{|r| |z|}, r
+#' the residual at w, tell by a power law the size L that a fraction of about \eqn{2/(n\mu)}{2 / (n mu)} of the
+#' records exceeds (of counts 3), with mu the cost of the gradient in Gaussian differential privacy; for counts L is
+#' at least one event. Noisy counts of |r| (not of counts) tell the scale of residuals. Then come the Hessian, a first
+#' gradient at w, whose Newton step leads to a point near the minimiser (of counts only where its noise is small), and
+#' there the mean gradient, in which residuals are clipped to \eqn{L / |z|}{L / |z|}, and the second moments of its
+#' terms. Half of the mean of what is cut off, by the power law, is added to the error of each coordinate of the
+#' gradient. For counts the second derivatives, which are means, are clipped to b, \eqn{e^{2 s}}{exp(2 s)} times the
+#' level, s the standard deviation of the predictors by the noisy matrix of the fit; for others b = 1, for Huber's
+#' loss only where |r| is less than about c, to which residuals are clipped. Sensitivities are \eqn{\sqrt2 /
+#' n}{sqrt(2) / n} of all counts, \eqn{\sqrt2 b R^2 / n}{sqrt(2) b R^2 / n}, 2 L / n and \eqn{\sqrt2 L^2 / n}{sqrt(2)
+#' L^2 / n}, costs have the proportions 3 : 10 : 3 : 26 : 8 : 44 : 6, of counts 3 : 10 : 0 : 26 : 12 : 43 : 6. Under
+#' `"zero-out"` sensitivities are those divided by \eqn{\sqrt2}{sqrt(2)}, of the gradients by 2.
 #'
 #' # Estimates and covariance
 #' The coefficients become \eqn{w - v}, \eqn{v = H^{-1} g}{v = H^-1 g}: one Newton step. Their covariance is
@@ -209,8 +237,12 @@ chosen_coefficients <- function(parm, names, call) {
 #' without `inference` may cut off some percent of the values, because this improves predictions; intervals that
 #' `dp_inference()` adds to such a fit refer to the clipped columns. With a slope below one ([loss_logistic()]), and
 #' with weights in a geometry, the loss is another one, with the same minimiser if the model is right. Responses with
-#' bounds are clipped to them, and of a fit by residuals few are larger than C: with C the intervals would be
-#' about another coefficient only where those few are large and depend on the columns.
+#' declared bounds are clipped to them.
+#'
+#' Those of a fit by residuals are about the coefficients that `lm()`, `glm()` or, for the c that the fit shows,
+#' Huber's estimate have on the same records, also where the model is wrong. Where the counts show that few records
+#' decide the coefficients (their influence falls off more slowly than the power 1.8, for counts 2.5), intervals may
+#' miss these, and `summary()` says so before the numbers.
 #'
 #' Intervals need a large n: they use a normal approximation, and the remainder of the Newton step must be small. In
 #' `inst/experiments/inference.R` their coverage is as stated, or higher with few records and a small budget
@@ -243,9 +275,9 @@ chosen_coefficients <- function(parm, names, call) {
 #' @param ... Not used; anything in it is an error.
 #' @return `dp_inference()`: the fit, with the new coefficients and a list `inference` of `type`, `released` (`point`,
 #'   `gradient`, `hessian`, `products`, with their `sd`, off a matrix' diagonal \eqn{sd / \sqrt2}{sd / sqrt(2)}, and
-#'   `n`; in a geometry, `longest`, which is R; in its coordinates or those of the mapped rows, factors last; of a fit
-#'   by residuals in those of its last steps, with
-#'   noisy fractions of residuals at `ends`, `counts`, and with `scale` and `clip`, for the mapped response), `vcov`
+#'   `n`; in a geometry `longest`, which is R; in its coordinates or those of the mapped rows, factors last; of a fit
+#'   by residuals in those of its last steps, with noisy `counts` of `lengths` and `sizes` at their `ends`, and of
+#'   residuals at `ends`, with `scale`, and with `clip`, which is L, and `tail`, for the mapped response), `vcov`
 #'   (widened, without `NA`), `reason` (why a coefficient is not shown, or `NA`) and `privacy`, as in a fit. `vcov()`:
 #'   a matrix. `confint()`: a matrix with the ends of the intervals.
 #' @section Errors: Of class `dpsosp_error_inference`, before anything is charged: a loss that is not convex or whose
@@ -303,7 +335,7 @@ infer_later <- function(claim, fit, type) {
     geometry <- damped_geometry(fit$geometry, fit$loss, claim$n, claim$rho)
     return(infer(oracle, claim$design, geometry, fit$coefficients, type, claim$rho, claim$n))
   }
-  facts <- residual_facts(claim$design, claim$response, fit$geometry, fit$level)
+  facts <- residual_facts(claim, fit$level, fit$geometry)
   move_oracle(oracle, facts$geometry)
   solution <- response_start(claim$response, fit$coefficients, TRUE)
   infer_residuals(oracle, facts, solution, claim$rho, claim$n)

@@ -1,27 +1,8 @@
-# The stage of a job that releases what intervals need: gradient, Hessian and second moments of the records' gradients,
-# at the solution, in the coordinates of the job's geometry or, where it has none, of the mapped rows. It adds to the
-# job
-#   intervals  if they are requested:
-#     type          "sandwich" or "model"
-#     released      point and noisy releases (job-intervals.R), n, in a geometry longest, the length R of rows, below
-#     coefficients, vcov, reason  (step_intervals())
-#     predictor     coefficients for predictions
+# What intervals need, of fits whose slopes are bounded, and the step from there that all fits take.
 
 # Fractions of the cost of intervals. Type "model" needs no products, so the other fractions are scaled up.
 inference_shares <- c(gradient = 0.40, hessian = 0.30, products = 0.05)
 inference_types <- c("sandwich", "model")
-
-job_intervals <- function(job) {
-  if (job$inference == "none") return(job)
-  rho <- budget_state(job$budget)$left - job$end
-  if (job$method$residuals) {
-    facts <- residual_facts(job$design, job$response, job$geometry, known_level(job))
-    return(add_entries(job, intervals = infer_residuals(job$oracle, facts, job$solution, rho, job$n)))
-  }
-  geometry <- damped_geometry(job$geometry, path_loss(job), job$n, rho)
-  oracle <- if (is.null(geometry)) job$oracle else plain_oracle(job)
-  add_entries(job, intervals = infer(oracle, job$design, geometry, job$solution, job$inference, rho, job$n))
-}
 
 # oracle: in the coordinates of the mapped rows; solution: coefficients of the columns.
 infer <- function(oracle, design, geometry, solution, type, rho, n) {
@@ -136,9 +117,10 @@ raised_most <- 2    # standard deviations of the noise of the products by which 
 
 # released: point, n, and gradient, hessian and products, each a release with its sd; products is NULL for type "model".
 # known: entries of the matrices, see below; prior: standard deviation of a coefficient of the core; residual: that of
-# the residuals, whose square times H the diagonal of the products is raised to as far as their noise allows.
+# the residuals, whose square times H the diagonal of the products is raised to as far as their noise allows; allow: by
+# how much clips may have moved each coordinate of g.
 one_step <- function(released, design, known = known_entries(design), prior = step_prior * coefficient_unit(design),
-                     residual = 0) {
+                     residual = 0, allow = 0) {
   p <- length(released$point)
   sd <- attr(released$hessian, "sd")
   hessian <- tidy_matrix(released$hessian, known)
@@ -152,7 +134,7 @@ one_step <- function(released, design, known = known_entries(design), prior = st
   spread <- if (is.null(released$products)) recompose(vectors, values) else
     positive_part(tidy_matrix(released$products, known))
   diag(spread) <- raised(diag(spread), residual^2 * diag(recompose(vectors, values)), attr(released$products, "sd"))
-  meat <- spread / released$n + diag(attr(released$gradient, "sd")^2, p) + noise_covariance(step, sd, known)
+  meat <- spread / released$n + diag(attr(released$gradient, "sd")^2 + allow^2, p) + noise_covariance(step, sd, known)
   list(w = released$point - step, covariance = inverse %*% meat %*% inverse,
        open = vectors[, open, drop = FALSE], prior = prior,
        short = short_columns(hessian, sd, design))
@@ -255,78 +237,4 @@ shrink <- function(step) {
   p <- length(step$w)
   prior <- diag(step$prior^2, p)
   drop(prior %*% solve(step$covariance + step$prior^2 * tcrossprod(step$open) + prior, step$w))
-}
-
-# ---- fits by residuals ----
-
-# Such a fit (method-residual.R) has its intervals in the coordinates of its last steps, whose rows z have a norm of
-# about one, with noise in proportion to a clip of residuals. At the solution noisy counts of residuals come first: they
-# tell their scale and how far they reach, and so a clip C that hardly changes the mean: of counts at least one event,
-# as rare ones are not seen by the counts of residuals. Then come the mean gradient of residuals clipped to C (less for
-# rows longer than the cap), the Hessian, and the second moments of the gradient's terms. The rest is one_step(), as
-# squared error is quadratic but for the clip.
-#
-# For counts second derivatives are means, of which few exceed exp(inference_reach) times the level, with the standard
-# deviation of the predictors as its unit: there they are clipped, which makes intervals wider.
-#
-# Predictions are those of the solution, which has less noise than its one step.
-
-inference_residuals <- c(counts = 0.04, gradient = 0.40, hessian = 0.20, products = 0.06)
-inference_clip <- c(sd = 3.5, far = 1.5) # C is at least this times the scale, and how far residuals reach
-inference_reach <- 2
-inference_ends <- 25L # of the counts, from the largest residual on by a factor of sqrt(2) downwards
-
-# What a fit by residuals knows of the mapped response: job$level and, from the core, the factor by which the run
-# rescaled the columns and the variance of the predictors over the records.
-known_level <- function(job) {
-  if (!is.null(job$level)) c(job$level, job$answer$result[c("factor", "variance")])
-}
-
-# geometry: in the coordinates of the run's last steps.
-residual_facts <- function(design, response, geometry, level) {
-  geometry[c("scale", "spread")] <- lapply(geometry[c("scale", "spread")], `*`, level$factor)
-  list(design = design, response = response, geometry = geometry, level = level)
-}
-
-# oracle: in the coordinates of facts$geometry; solution: coefficients of the columns, for the mapped response.
-infer_residuals <- function(oracle, facts, solution, rho, n) {
-  released <- release_residuals(oracle, facts, to_geometry(facts$geometry, core_start(facts$design, solution)), rho, n)
-  p <- length(released$point)
-  step <- one_step(released, facts$design, nothing_known(p), sqrt(p) * facts$level$spread, released$scale[["sd"]])
-  found <- step_intervals(step, facts$design, facts$geometry)
-  found$predictor <- solution
-  c(list(type = "sandwich", released = released), in_units(found, facts$response))
-}
-
-release_residuals <- function(oracle, facts, point, rho, n) {
-  cost <- inference_residuals / sum(inference_residuals) * rho * (1 - 1e-12)
-  o <- oracle$pointer
-  reproducible <- oracle$noise == "reproducible"
-  level <- facts$level
-  ends <- level$most * 2^((seq_len(inference_ends) - inference_ends) / 2)
-  counts <- .Call(ffi_oracle_residual_counts, o, point, ends, cost[["counts"]], reproducible)
-  scale <- .Call(ffi_residual_scale, ends, counts$counts, counts$sd, level$present)
-  reach <- inference_clip * scale[names(inference_clip)]
-  clip <- min(max(reach, if (facts$response$kind == "count") level$event), level$most)
-  gradient <- .Call(ffi_oracle_residual_gradient, o, point, clip, cost[["gradient"]], reproducible)
-  hessian <- .Call(ffi_oracle_residual_hessian, o, point, largest_curvature(facts$response, level), cost[["hessian"]],
-                   reproducible)
-  products <- .Call(ffi_oracle_residual_products, o, point, clip, cost[["products"]], reproducible)
-  list(point = point, counts = new_release(counts$counts, counts$sd), ends = ends, scale = scale, clip = clip,
-       gradient = new_release(gradient$gradient, gradient$sd), hessian = new_release(hessian$hessian, hessian$sd),
-       products = new_release(products$products, products$sd), n = n)
-}
-
-largest_curvature <- function(response, level) {
-  if (response$kind != "count") return(1)
-  min(level$curvature * exp(inference_reach * sqrt(level$variance)), 1)
-}
-
-# Estimates and covariance in the units of the response.
-in_units <- function(found, response) {
-  unit <- if (response$kind == "bounded") response$half else 1
-  found[c("coefficients", "predictor")] <- lapply(found[c("coefficients", "predictor")], response_coef,
-                                                  template = response, intercept = TRUE)
-  found$vcov <- unit^2 * found$vcov
-  found
 }

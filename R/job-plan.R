@@ -36,15 +36,6 @@ plan_excess <- function(s) {
   if (is.null(formula)) NA_real_ else formula(s)
 }
 
-# The inverse of a positive definite matrix, whose diagonal may span many orders of magnitude.
-inverse_of <- function(x) {
-  scale <- 1 / sqrt(diag(x))
-  scale * t(scale * solve(scale * t(scale * x)))
-}
-
-# The trace of a b.
-trace_of <- function(a, b) sum(a * t(b))
-
 # ---- method "newton" ----
 
 # Excess loss of the mean of the last iterates. Along each eigenvector of the Hessian, which is also one of the
@@ -115,8 +106,6 @@ newton_adapted <- function(run, lambda0, weight, noise, along) {
   max(lambda0 * 2^-stats::pnorm(above / spread(noise + along)), min(lambda0, run$least))
 }
 
-sampling_excess <- function(s) s$dim / (2 * s$n)
-
 # ---- method "newton-ridge" ----
 
 # The scales of noise of the steps' gradients together and of the matrix.
@@ -156,13 +145,6 @@ ridge_excess <- function(s) {
   plan_ridge_factor * (trace_of(crossprod(held, hessian), held) + noise + bias) / 2 + sampling_excess(s)
 }
 
-# E zz' for a row z in the coordinates of a geometry.
-geometry_second <- function(frame, geometry) {
-  second <- if (frame$intercept) frame$covariance else frame$second
-  second <- geometry$scale * t(geometry$scale * second)
-  if (frame$intercept) bordered(geometry$constant^2, second) else second
-}
-
 # Variance of the predictors under a prior with the variances 1 / kappa_j.
 ridge_total <- function(second, kappa, intercept) {
   slopes <- if (intercept) -1L else seq_along(kappa)
@@ -184,55 +166,6 @@ ridge_variance_of_iterates <- function(run, matrix, kappa) {
   spread <- colSums(e$vectors^2 / added)
   variance <- -sum(spread / (2 + value) * expm1(-2 * o$iterations * log1p(value)))
   min(variance * run$steps_sd^2 * o$iterations / o$curvature, o$iterate_variance)
-}
-
-# ---- fits by residuals ----
-
-# In residual variances. All phases together have about the noise of one mean of clipped residuals, divided by the
-# fraction p of residuals within the clip; the solution is the posterior mean, along each eigenvector of the matrix of
-# the rows (src/method/residual.c). Residuals of counts are skewed, and their variance is not the same for all records:
-# plan_count_factor is fitted on synthetic problems (inst/experiments/plan-residual.R).
-plan_count_factor <- 1.3
-
-residual_excess <- function(s) {
-  if (is_level_only(s)) return(constant_excess(s) + 1 / (2 * s$n)) # and the noise of the level, in its unknown range
-  at <- residual_path(s)
-  level <- if (s$frame$intercept) at$noise / s$geometry$constant^2 + 1 / s$n else 0
-  factor <- if (is_count(s)) plan_count_factor else 1
-  factor * (sum(at$value * (at$held + at$kept^2 * at$unsure / at$value^2)) + level) / 2 + recalibrated(s, at$clip)
-}
-
-# The run in its coordinates. noise: variance of the mean of all gradients, over the squared curvature; along the
-# eigenvectors of the rows, without the intercept, with the eigenvalues value: the fraction kept of an estimate with the
-# variance unsure / value^2, and held, the mean square of the signal that is removed.
-residual_path <- function(s) {
-  gradients <- residual_shares(s)$gradients * s$rho
-  clip <- clip_over_scale(s, relative_noise(s, gradients))
-  if (is_count(s)) clip <- max(clip, s$event)
-  within <- 2 * stats::pnorm(clip) - 1
-  noise <- planned_sd(s, "residual gradient", gradients, clip = clip)^2 / residual_tail / within^2
-  slopes <- seq_len(s$dim) > s$frame$intercept
-  e <- eigen(geometry_second(s$frame, s$geometry)[slopes, slopes, drop = FALSE], symmetric = TRUE)
-  value <- pmax(e$values, 1e-12 * e$values[1])
-  signal <- drop(t(e$vectors^2) %*% ((s$effect * s$frame$radius) / s$geometry$scale)^2)
-  unsure <- noise + value / s$n / within
-  kept <- if (is_level_only(s)) 0 * value else signal * value^2 / (signal * value^2 + unsure)
-  list(clip = clip, noise = noise, vectors = e$vectors, value = value, kept = kept, unsure = unsure,
-       held = (1 - kept)^2 * signal)
-}
-
-# What the noise of the factor of all slopes adds, for counts, whose factor is expected to be `plan_count_slopes` from
-# one (EXPECTED in src/method/recalibrate.c). That of numbers is near one unless there is evidence against it.
-plan_count_slopes <- 0.2
-
-recalibrated <- function(s, clip) {
-  shares <- residual_shares(s)
-  if (!is_count(s) || !shares$slopes) return(0)
-  sd <- planned_sd(s, "recalibration", path_share(s) * shares$recalibration * s$rho, clip = 2 * clip)
-  size <- 2 * constant_excess(s)
-  variance <- 4 * sd^2 / size
-  kept <- plan_count_slopes^2 / (plan_count_slopes^2 + variance)
-  kept^2 * variance * size / 2
 }
 
 # ---- intervals ----
@@ -261,7 +194,7 @@ one_step_variance <- function(s) {
   step <- at$path + at$sd^2 * seen(diag(s$dim))
   noise <- diag(at$sd^2, s$dim) + at$hessian_sd^2 / 2 * (diag(sum(diag(step)), s$dim) + step)
   list(hessian = at$hessian, hessian_sd = at$hessian_sd, exact = at$inverse / s$n, prior = at$prior,
-       variance = seen(at$hessian / s$n + noise))
+       variance = seen((at$products %||% at$hessian) / s$n + noise))
 }
 
 # The mean of (H + E)^-1 A (H + E)^-1 as a function of A, for the noise E of H, whose eigenvalues are spread over a
@@ -300,38 +233,6 @@ newton_releases <- function(s) {
        path = (if (is.null(s$geometry)) 2 else 1) / 0.2 * nu^2 * inverse %*% inverse,
        hessian_sd = planned_sd(s, "hessian", s$left * share[["hessian"]], at$oracle), prior = step_prior * at$unit)
 }
-
-# The same of a fit by residuals, in residual standard deviations, where the solution is shrunk (residual_path()).
-# Counts have a variance of one there, and a mean whose logarithm varies by `spread`, as do their second derivatives.
-residual_releases <- function(s) {
-  rho <- (1 - inference_path) * s$left * inference_residuals / sum(inference_residuals)
-  run <- residual_path(s)
-  slopes <- run$vectors %*% ((run$held + run$kept^2 * run$noise / run$value^2) * t(run$vectors))
-  explained <- 2 * constant_excess(s)
-  spread <- if (is_count(s)) sqrt(explained) * s$event else 0
-  hessian <- geometry_second(s$frame, s$geometry)
-  list(hessian = hessian, inverse = inverse_of(hessian),
-       sd = planned_sd(s, "residual gradient", rho[["gradient"]], clip = planned_clip(s, spread, rho[["counts"]])),
-       path = if (s$frame$intercept) bordered(run$noise / s$geometry$constant^4, slopes) else slopes,
-       hessian_sd = planned_sd(s, "residual hessian", rho[["hessian"]], clip = exp(inference_reach * spread)),
-       prior = sqrt(s$dim) * if (is_count(s)) 1 / s$event else sqrt(1 + explained))
-}
-
-# The clip of residuals, by how far they reach. For normal ones it is plan_far on average, as ends of the counts are far
-# apart and their noise shows more (find_far() in src/method/scale.c with its constants). Counts have a Poisson
-# distribution, whose mean is larger for some; their noise hides few of them.
-plan_far <- 3.1
-plan_few <- c(fraction = 0.004, doubt = 1.5)
-
-planned_clip <- function(s, spread, rho) {
-  if (!is_count(s)) return(max(inference_clip * c(1, plan_far)))
-  few <- min(plan_few[["fraction"]] + plan_few[["doubt"]] * planned_sd(s, "residual counts", rho), 0.5)
-  most <- stats::qpois(few, exp(spread) / s$event^2, lower.tail = FALSE)
-  max(inference_clip * c(1, s$event * most - 1 / s$event), s$event)
-}
-
-# A matrix with the number x in front of the diagonal of a.
-bordered <- function(x, a) rbind(c(x, numeric(nrow(a))), cbind(0, a))
 
 # The ratio of the widths of the private and the non-private interval, by column.
 interval_ratios <- function(s) {
@@ -401,9 +302,6 @@ planned_oracle <- function(job) {
 
 # ---- what is expected of the records ----
 
-# Correct to second order in the log-odds.
-constant_excess <- function(s) s$curvature / 2 * (s$effect * s$frame$radius)^2 * sum(diag(s$frame$covariance))
-
 # The fraction of the rarer class: to second order in the log-odds, p (1 - p) at the mean probability exceeds the mean
 # of p (1 - p) by the variance of p.
 plan_share <- function(s) {
@@ -434,12 +332,6 @@ plan_moments <- function(s) {
 }
 
 # ---- answers of the core ----
-
-# Standard deviation of the noise of a release at this cost, at the point zero. query: a name of the core's, see
-# ffi_oracle_sd().
-planned_sd <- function(s, query, rho, oracle = s$oracle, clip = 0) {
-  .Call(ffi_oracle_sd, oracle, query, numeric(s$dim), clip, rho)
-}
 
 # NA where there is no certificate.
 plan_target <- function(s) {

@@ -11,7 +11,8 @@
 #          for counts also clip (at which the mean takes them)
 # and completes response and loss with the bounds of the response, if none are declared. Bounds are found from noisy
 # counts, like the ranges of columns (oracle-ranges.R). Loose ones cost little, because the noise of a gradient depends
-# on the residuals: the level then has more noise, which the run corrects. With an offset the level is that of the
+# on the residuals: the level then has more noise, which the run corrects. With intervals they are only those of the
+# level and of predictions, and responses may lie far outside. With an offset the level is that of the
 # response less the offset. A fit without columns is its level, and a second one in a closer range corrects it. Without
 # an intercept there is no level, only the mean square of the response.
 #
@@ -24,6 +25,7 @@ response_again <- 0.6     # largest fraction, with what looked first, that looks
 response_surely_precise <- 45 # with this n mu of its own
 response_unseen <- 30     # n mu from which on noisy counts may show where in declared bounds the response is
 response_surely <- 2.5    # standard deviations by which the fraction of used records must be below one
+response_reach <- 16      # with intervals, which are about all records, responses are clipped at this times the range
 response_least <- 1e-6    # and its least value, which small weights may come near
 count_octaves_share <- 0.6 # fraction of the level's budget for the octaves,
 count_offset_share <- 0.3  # and of the rest for the mean of e^o
@@ -53,23 +55,23 @@ find_level <- function(job) {
   found <- is.null(job$loss$response)
   if (found) job <- find_bounds(job)
   reach <- level_reach(job)
-  within <- if (!found && is_worth_a_look(job)) narrow_reach(job, reach) else reach
+  within <- if (found) level_reach(job, job$response$ends) else
+    if (is_worth_a_look(job)) narrow_reach(job, reach) else reach
   level <- if (!is_level_only(job)) {
     level_in(job, within, level_share(job) * job$rho, reach)
   } else if (is_unsure(job)) {
     level_in(job, within, spare(job))
   } else {
-    refined_level(job, reach, spare(job))
+    refined_level(job, within, spare(job))
   }
-  level$event <- (job$loss[["c"]] %||% 0) / job$loss$half
+  level$event <- (job$loss[["c"]] %||% 0) / job$response$half
   level$missed <- job$missed_response
   list(loss = job$loss, response = job$response, level = level, beyond = job$beyond_response)
 }
 
 # The range of the response less the offset; around zero without an intercept.
-level_reach <- function(job) {
+level_reach <- function(job, reach = job$response$bounds) {
   shift <- job$design$shift
-  reach <- job$response$bounds
   if (has_offset(job$design)) reach <- reach - c(sum(shift[, 2]), sum(shift[, 1]))
   if (job$design$intercept) reach else c(-1, 1) * max(abs(reach))
 }
@@ -166,9 +168,13 @@ find_bounds <- function(job) {
   }
   loss <- utils::modifyList(job$loss, list(response = as.vector(found)))
   loss <- scale_loss(loss, job$design$intercept)
-  add_entries(complete(job, loss = loss, response = with_bounds(job$response, loss)),
+  response <- with_bounds(job$response, loss)
+  kept <- job$inference != "none"
+  if (kept) response <- reaching(response, response_reach)
+  add_entries(complete(job, loss = loss, response = response),
               missed_response = if (!attr(found, "found")) TRUE,
-              beyond_response = if (attr(found, "found")) response_beyond(job, attr(found, "seen"), loss$response))
+              beyond_response = if (attr(found, "found") && !kept)
+                response_beyond(job, attr(found, "seen"), loss$response))
 }
 
 # What the counts tell of responses beyond their bounds, as of columns beyond their ranges.

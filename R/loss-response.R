@@ -76,6 +76,21 @@ with_bounds <- function(template, loss) {
   template
 }
 
+# The same with numbers clipped this many times farther from the centre; predictions stay where they were.
+reaching <- function(template, times) {
+  template$half <- times * template$half
+  template$bounds <- template$centre + c(-1, 1) * template$half
+  template
+}
+
+# The response in the bounds that predictions are clipped to.
+within_ends <- function(template) {
+  found <- template$kind == "bounded" && !is.null(template$ends) && !identical(template$ends, template$bounds)
+  if (!found) return(template)
+  template$bounds <- template$ends
+  with_range(template, template$ends[1], template$ends[2])
+}
+
 # Numbers as they are.
 raw_bounds <- function(template) {
   template[c("bounds", "centre", "half")] <- list(c(-Inf, Inf), 0, 1)

@@ -146,7 +146,7 @@ reported_loss <- function(job) {
   scale <- last_scale(job$answer$trace)
   loss <- job$loss
   if (!is_huber(loss) || !is.null(loss[["c"]]) || length(scale) == 0L) return(loss)
-  loss$c <- signif(min(clip_over_scale(job) * scale, job$level$most) * loss$half, 4)
+  loss$c <- signif(min(clip_over_scale(job) * scale, job$level$most) * job$response$half, 4)
   loss$k <- NULL
   scale_loss(loss, job$design$intercept)
 }

@@ -47,7 +47,7 @@ smooth_lines <- function(x, digits) {
 # What is wrong comes first.
 first_lines <- function(x, ranges = ranges_shown) {
   wrong <- c(null_text(x$checks, x$n), missed_text(c(if (isTRUE(x$level$missed)) x$response$name, x$checks$missed)),
-             ends_text(x$checks$ends, x$design), clipped_text(x$checks), single_text(x$checks$single))
+             ends_text(x$checks$ends, x$design), clipped_text(x$checks), single_text(x$checks$single), few_text(x))
   lines <- c(if (length(wrong) > 0L) paste("Attention:", wrong), model_line(x), privacy_text(fit_privacy(x)),
              records_line(x), batch_text(x$batch), ranges_line(x$checks$ranges, ranges), quality_text(x))
   strwrap(c(paste("<dp_sosp>", lines[1]), lines[-1]), 80, exdent = 2)
@@ -114,6 +114,7 @@ answer_names <- list(
   "class gradient" = c("gradient of clipped slopes", "gradients of clipped slopes"),
   "residual gradient" = c("gradient of clipped residuals", "gradients of clipped residuals"),
   "residual counts" = c("count of residuals", "counts of residuals"),
+  "row lengths" = c("count of rows' lengths", "counts of rows' lengths"),
   recalibration = c("recalibration", "recalibrations"),
   "second moments" = c("matrix of second moments", "matrices of second moments")
 )
@@ -247,8 +248,7 @@ print.summary.dp_sosp <- function(x, digits = 3, ...) {
   } else if (is.null(x$coefficients)) {
     cat(heading(fit), estimate_lines(listed_coefficients(fit), digits), smooth_lines(fit, digits), sep = "\n")
   } else {
-    cat(coefficient_lines(fit, digits), strwrap(unresolved_text(fit), 81), "", strwrap(estimand_text(fit), 81),
-        sep = "\n")
+    cat(strwrap(estimand_text(fit), 81), coefficient_lines(fit, digits), strwrap(unresolved_text(fit), 81), sep = "\n")
   }
   print_spent(fit, digits)
   invisible(x)

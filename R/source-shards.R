@@ -303,7 +303,7 @@ max_of_sum <- function(loss, columns, intercept, shift, geometry = function() NU
     matrix <- function(size) list(length = side^2, size = size)
     # Of weighted rows: how long is the longest that counts fully?
     weighted <- if (isTRUE(geometry()$weighted)) geometry()
-    cap <- if (is.null(weighted)) 1 else weighted$cap
+    cap <- if (is.null(weighted)) 1 else if (isTRUE(what$cap > 0)) what$cap else weighted$cap
     if (!is.null(weighted) && what$word == "gradient") {
       return(list(length = dim, size = (1 + abs(weighted$tilt)) * weighted$bound))
     }
@@ -333,7 +333,7 @@ max_of_sum <- function(loss, columns, intercept, shift, geometry = function() NU
       "residual products" = matrix((what$clip * cap)^2),
       "residual hessian" = matrix(what$clip * (if (is.null(weighted)) 1 else hessian_longer * cap)^2),
       recalibration = list(length = 1 + (length(what$along) > 0L), size = what$clip),
-      "residual counts" = list(length = length(what$steps), size = 1),
+      "residual counts" = , "row lengths" = list(length = length(what$steps), size = 1),
       usable = list(length = 1, size = 1)
     )
   }

@@ -348,7 +348,8 @@ moved_words <- function(plan) {
                                   weighted = TRUE, cap = 1, bound = 1 / 3, tilt = tilt, shortest = 1 / 3))
   weighted <- fitting_words(moved, c(
     "usable", "weighted", if (has_outputs(plan)) "class gradient" else if (!residuals) "gradient",
-    if (residuals) c("residual gradient", "residual counts", "recalibration", "residual products", "residual hessian")
+    if (residuals) c("residual gradient", "residual counts", "recalibration", "residual products", "residual hessian",
+                     "row lengths")
   ))
   own <- setdiff(push_words(plan), c("moments", "weighted moments", "response", "class counts", "clipped gradient"))
   union(weighted, fitting_words(plan, own))
@@ -372,8 +373,8 @@ matrix_items <- function(plan) {
 # Those whose statements are not too long. Coefficients of a third have the most digits.
 fitting_words <- function(plan, words) {
   at <- rep(-1 / 3, side_of(plan) * outputs_of(plan))
-  what <- list(curvature = "majorant", at = at, along = at, steps = seq_len(32) / 33, clip = 1 / 3,
-               most = rep(1 / 3, side_of(plan) - plan$intercept))
+  what <- list(curvature = "majorant", at = at, along = at, steps = seq_len(32) / 33, clip = 1 / 3, cap = 1 / 3,
+               within = 1 / 3, most = rep(1 / 3, side_of(plan) - plan$intercept))
   Filter(function(word) {
     what$word <- word
     if (word == "decreases") what$steps <- 1 / 3

@@ -18,8 +18,8 @@
 # by which u is multiplied for the intercept and for each factor's indicators (a row for each code from zero on), and,
 # of moved rows, geometry; table: the temporary table, if it has the rows. id differs between plans.
 
-# what: list(word, curvature, at, along, steps, clip, most) of r_remote.c. Returns the statement and read(), which
-# computes the number of records and the sum from the rows of its result.
+# what: list(word, curvature, at, along, steps, clip, most, cap, within) of r_remote.c. Returns the statement and
+# read(), which computes the number of records and the sum from the rows of its result.
 sql_sum <- function(plan, what) {
   if (length(what$at) == 0L) what$at <- numeric(side_of(plan) * outputs_of(plan))
   weights <- sql_weights(plan, what)
@@ -190,7 +190,8 @@ predictor_layers <- function(plan, layers, loss, weights, at, carried) {
   if (!weights$residual) return(layers)
   layers <- layer(plan, layers, c(carried, "t0", paste0(names(all), 0, recycle0 = TRUE),
                                   named(fill_in(loss$residual, loss, plan, 0), "r")))
-  layer(plan, layers, c(carried, "t0", paste0(names(all), 0, recycle0 = TRUE), "r", "ABS(r) AS h"))
+  layer(plan, layers, c(carried, "t0", paste0(names(all), 0, recycle0 = TRUE), "r",
+                        paste(weights$size %||% "ABS(r)", "AS h")))
 }
 
 # Of several classes: m, the largest predictor; d, the sum of the exponentials of all less m; and v, the one of the

@@ -110,7 +110,8 @@ weights_of_all <- function(plan, what) {
     response = new_weights("response", one, c(0, 1)),
     squares = if (!is_weighted(plan)) new_weights("matrix", one, c(0, 1), prior = 0),
     weighted = weighted_matrix(plan),
-    "class counts" = counts_of_classes(plan)
+    "class counts" = counts_of_classes(plan),
+    "row lengths" = hat_weights(plan, what$steps, "l", lengths = "l")
   )
   if (!is.null(weights)) weights$plain <- TRUE
   weights
@@ -157,25 +158,27 @@ weights_of_damped <- function(plan, what, loss) {
 # ---- residuals (src/barrier/query_residual.c; proofs: push-down-residuals) ----
 
 # s is the shorter of length and cap, so that a residual clipped to the row's limit, times the length, is the product
-# clipped to the clip times s.
+# clipped to the clip times s. The cap may be the query's.
 weights_of_residuals <- function(plan, what) {
   number <- plan$dialect$number
   clip <- what$clip
-  cap <- plan$geometry$cap
-  within <- clipped_to("r * l", paste(number(clip), "* s"))
+  own <- isTRUE(what$cap > 0)
+  cap <- if (own) what$cap else plan$geometry$cap
+  within <- clipped_to("r * l", paste0(number(clip), " * ", if (own) shorter(plan, cap) else "s"))
   of_residual <- function(...) new_weights(..., residual = TRUE)
   switch(what$word,
     "residual gradient" = of_residual("vector", within, c(-1, 1) * clip * cap, lengths = c("l", "s")),
     "residual products" = of_residual("matrix", sprintf("(%1$s) * (%1$s)", within), c(0, (clip * cap)^2),
                                       matrix_unit(plan), prior = 2, lengths = c("l", "s")),
     "residual hessian" = {
-      curvature <- clipped_to(sql_losses[[plan$loss$name]]$mean %||% number(1), number(clip))
-      longest <- number(hessian_longer * cap * room(plan))
-      length <- sprintf("CASE WHEN l > %1$s THEN %1$s WHEN l <= %1$s THEN l END", longest)
+      one <- if (isTRUE(what$within > 0)) ramp_weight(number, what$within) else number(1)
+      curvature <- clipped_to(sql_losses[[plan$loss$name]]$mean %||% one, number(clip))
+      length <- shorter(plan, hessian_longer * cap)
       of_residual("matrix", sprintf("(%1$s) * (%2$s) * (%2$s)", curvature, length),
                   c(0, clip * (hessian_longer * cap)^2), matrix_unit(plan), lengths = "l")
     },
-    "residual counts" = hat_weights(plan, what$steps),
+    "residual counts" = c(hat_weights(plan, what$steps, residual = TRUE, lengths = if (own) "l" else character()),
+                          list(size = size_text(plan, what))),
     recalibration = {
       r <- clipped_to("r", number(clip))
       product <- sprintf("(%s) * (%s) / 2e0", r, clipped_to("a", number(2)))
@@ -186,6 +189,31 @@ weights_of_residuals <- function(plan, what) {
 }
 
 hessian_longer <- 1.3 # LONGER in src/barrier/query_residual.c
+hessian_ramp <- 0.25  # RAMP there
+
+# The length of a row, up to a number.
+shorter <- function(plan, most) {
+  sprintf("CASE WHEN l > %1$s THEN %1$s WHEN l <= %1$s THEN l END", plan$dialect$number(most * room(plan)))
+}
+
+ramp_weight <- function(number, within) {
+  low <- number((1 - hessian_ramp) * within)
+  high <- number((1 + hessian_ramp) * within)
+  sprintf("CASE WHEN h <= %1$s THEN 1e0 WHEN h >= %2$s THEN 0e0 WHEN h > %1$s THEN (%2$s - h) * %3$s END", low, high,
+          number(1 / (2 * hessian_ramp * within)))
+}
+
+# What is counted in place of h, the size of the residual r.
+size_text <- function(plan, what) {
+  number <- plan$dialect$number
+  size <- "ABS(r)"
+  if (isTRUE(what$clip > 0)) {
+    size <- sprintf("CASE WHEN %1$s > %2$s THEN %2$s WHEN %1$s <= %2$s THEN %1$s END", size, number(what$clip))
+  }
+  if (!isTRUE(what$cap > 0)) return(size)
+  cap <- number(what$cap)
+  sprintf("(%1$s) * CASE WHEN l > %2$s THEN 1e0 WHEN l <= %2$s THEN l * %3$s END", size, cap, number(1 / what$cap))
+}
 
 # NULL where x is.
 clipped_to <- function(x, limit) {
@@ -195,26 +223,26 @@ clipped_to <- function(x, limit) {
 
 # A residual between two ends counts at both. The integers of a record are not negative, and their sum, which rounding
 # would make one unit longer, is at most the unit.
-hat_weights <- function(plan, ends) {
+hat_weights <- function(plan, ends, of = "h", ...) {
   number <- plan$dialect$number
   k <- length(ends)
   hats <- vapply(seq_len(k), function(j) {
-    rise <- if (j > 1L) hat_side(number, ends[j - 1L], ends[j])
-    fall <- if (j < k) hat_side(number, ends[j + 1L], ends[j])
-    outside <- c(if (j > 1L) sprintf("WHEN h <= %s THEN 0e0", number(ends[j - 1L])),
-                 if (j < k) sprintf("WHEN h >= %s THEN 0e0", number(ends[j + 1L])))
-    peak <- sprintf("WHEN h >= %1$s THEN %2$s WHEN h < %1$s THEN %3$s", number(ends[j]), fall %||% "1e0",
-                    rise %||% "1e0")
+    rise <- if (j > 1L) hat_side(number, of, ends[j - 1L], ends[j])
+    fall <- if (j < k) hat_side(number, of, ends[j + 1L], ends[j])
+    outside <- c(if (j > 1L) sprintf("WHEN %s <= %s THEN 0e0", of, number(ends[j - 1L])),
+                 if (j < k) sprintf("WHEN %s >= %s THEN 0e0", of, number(ends[j + 1L])))
+    peak <- sprintf("WHEN %4$s >= %1$s THEN %2$s WHEN %4$s < %1$s THEN %3$s", number(ends[j]), fall %||% "1e0",
+                    rise %||% "1e0", of)
     paste("CASE", paste(c(outside, peak), collapse = " "), "END")
   }, "")
-  weights <- new_weights("each", hats, rep(c(0, 1), k), fine, residual = TRUE)
+  weights <- new_weights("each", hats, rep(c(0, 1), k), fine, ...)
   weights$scale <- weights$scale - 1
   weights$joint <- sprintf("%s <= %.0f", add_up(weights$names), fine)
   weights
 }
 
 # The line that is zero at `from` and one at `to`.
-hat_side <- function(number, from, to) sprintf("(h - %s) * %s", number(from), number(1 / (to - from)))
+hat_side <- function(number, of, from, to) sprintf("(%s - %s) * %s", of, number(from), number(1 / (to - from)))
 
 # ---- several classes (src/barrier/query_classes.c; proofs: push-down-classes) ----
 

@@ -193,6 +193,7 @@ held_out_records <- function(fit, newdata, y, call, offset = NULL) {
 }
 
 scored_records <- function(response, link, raw) {
+  response <- within_ends(response)
   code <- response_code(response, raw)
   if (is.matrix(link)) return(list(link = link, y = round(code * ncol(link))))
   if (!is_numeric_response(response)) return(list(link = link, y = code))
@@ -239,21 +240,21 @@ scores <- list(
   # As in predict(type = "class"): log-odds of zero give the first class.
   accuracy = function(records, fit, clip) new_score(predicted_class(records) == came_class(records), 0, 1, 1 / 2),
   absolute_error = function(records, fit, clip) {
-    width <- diff(fit$response$bounds)
+    width <- diff(within_ends(fit$response)$bounds)
     new_score(abs(bounded_error(records, fit)), 0, width, width / 2)
   },
   squared_error = function(records, fit, clip) {
-    width <- diff(fit$response$bounds)
+    width <- diff(within_ends(fit$response)$bounds)
     new_score(bounded_error(records, fit)^2, 0, width^2, width^2 / 4)
   },
   # Above the lower bound.
   response = function(records, fit, clip) {
-    width <- diff(fit$response$bounds)
-    new_score(records$y - fit$response$bounds[1], 0, width, width / 2)
+    width <- diff(within_ends(fit$response)$bounds)
+    new_score(records$y - within_ends(fit$response)$bounds[1], 0, width, width / 2)
   },
   response_square = function(records, fit, clip) {
-    width <- diff(fit$response$bounds)
-    new_score((records$y - fit$response$bounds[1])^2, 0, width^2, width^2 / 4)
+    width <- diff(within_ends(fit$response)$bounds)
+    new_score((records$y - within_ends(fit$response)$bounds[1])^2, 0, width^2, width^2 / 4)
   },
   deviance = function(records, fit, clip) deviance_score(records$y, records$link, fit),
   level_deviance = function(records, fit, clip) deviance_score(records$y, records$level, fit)
@@ -288,7 +289,7 @@ predicted_class <- function(records) {
 came_class <- function(records) if (is.matrix(records$link)) records$y else records$y > 0
 
 bounded_error <- function(records, fit) {
-  bounds <- fit$response$bounds
+  bounds <- within_ends(fit$response)$bounds
   pmin(pmax(records$link, bounds[1]), bounds[2]) - records$y
 }
 

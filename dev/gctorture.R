@@ -164,9 +164,12 @@ geometry <- function() {
     it
   }
   for (name in c("gradient", "products", "hessian")) {
-    compare(paste0("ffi_oracle_residual_", name), function() list(residuals(), numeric(4), 0.5, 0.1, TRUE))
+    compare(paste0("ffi_oracle_residual_", name), function() {
+      c(list(residuals(), numeric(4), 0.5, 0), if (name == "hessian") 0, list(0.1, TRUE))
+    })
   }
-  compare("ffi_oracle_residual_counts", function() list(residuals(), numeric(4), c(0.1, 0.5, 2), 0.1, TRUE))
+  compare("ffi_oracle_residual_counts", function() list(residuals(), numeric(4), c(0.1, 0.5, 2), 0, 0, 0.1, TRUE))
+  compare("ffi_oracle_row_lengths", function() list(residuals(), c(0.1, 0.5, 2), 0.1, TRUE))
   compare("ffi_residual_scale", function() list(c(0.1, 0.5, 2), c(0.2, 0.5, 0.3), 0.01, 1))
   compare("ffi_oracle_move", function() list(oracle(), moved))
   compare("ffi_oracle_set_weights", function() list(oracle(), rep(0.5, 20), rep(0.1, 20), 0.2))

@@ -210,49 +210,63 @@ SEXP ffi_oracle_gradient(SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
   return out;
 }
 
-static SEXP ask_matrix(const struct query *query, const char *name, SEXP oracle, SEXP w, double clip, SEXP rho,
+static SEXP ask_matrix(const struct query *query, const char *name, SEXP oracle, struct ask what, SEXP rho,
                        SEXP reproducible) {
   int dim = dim_of(oracle);
-  const struct ask at = {.at = arg_point(oracle, w), .clip = clip};
   SEXP answer = PROTECT(Rf_allocMatrix(REALSXP, dim, dim)), sd = PROTECT(Rf_allocVector(REALSXP, 1));
-  SEXP out = ask(query, &at, name, answer, sd, oracle, rho, reproducible);
+  SEXP out = ask(query, &what, name, answer, sd, oracle, rho, reproducible);
   UNPROTECT(2);
   return out;
 }
 
 SEXP ffi_oracle_hessian(SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
-  return ask_matrix(&query_hessian, "hessian", oracle, w, 0, rho, reproducible);
+  return ask_matrix(&query_hessian, "hessian", oracle, (struct ask){.at = arg_point(oracle, w)}, rho, reproducible);
 }
 
 SEXP ffi_oracle_products(SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
-  return ask_matrix(&query_products, "products", oracle, w, 0, rho, reproducible);
+  return ask_matrix(&query_products, "products", oracle, (struct ask){.at = arg_point(oracle, w)}, rho, reproducible);
 }
 
-/* Of residuals clipped to `clip`. */
-SEXP ffi_oracle_residual_gradient(SEXP oracle, SEXP w, SEXP clip, SEXP rho, SEXP reproducible) {
-  const struct ask what = {.at = arg_point(oracle, w), .clip = arg_double(clip)};
+/* Of residuals clipped to `clip`, and closer in rows longer than `cap`. */
+SEXP ffi_oracle_residual_gradient(SEXP oracle, SEXP w, SEXP clip, SEXP cap, SEXP rho, SEXP reproducible) {
+  const struct ask what = {.at = arg_point(oracle, w), .clip = arg_double(clip), .cap = arg_double(cap)};
   SEXP answer = PROTECT(Rf_allocVector(REALSXP, dim_of(oracle))), sd = PROTECT(Rf_allocVector(REALSXP, 1));
   SEXP out = ask(&query_residual_gradient, &what, "gradient", answer, sd, oracle, rho, reproducible);
   UNPROTECT(2);
   return out;
 }
 
-SEXP ffi_oracle_residual_products(SEXP oracle, SEXP w, SEXP clip, SEXP rho, SEXP reproducible) {
-  return ask_matrix(&query_residual_products, "products", oracle, w, arg_double(clip), rho, reproducible);
+SEXP ffi_oracle_residual_products(SEXP oracle, SEXP w, SEXP clip, SEXP cap, SEXP rho, SEXP reproducible) {
+  const struct ask what = {.at = arg_point(oracle, w), .clip = arg_double(clip), .cap = arg_double(cap)};
+  return ask_matrix(&query_residual_products, "products", oracle, what, rho, reproducible);
 }
 
-/* clip: bound of the second derivatives. */
-SEXP ffi_oracle_residual_hessian(SEXP oracle, SEXP w, SEXP clip, SEXP rho, SEXP reproducible) {
-  return ask_matrix(&query_residual_hessian, "hessian", oracle, w, arg_double(clip), rho, reproducible);
+/* clip: bound of the second derivatives; within: of the residuals that have one, or zero. */
+SEXP ffi_oracle_residual_hessian(SEXP oracle, SEXP w, SEXP clip, SEXP cap, SEXP within, SEXP rho, SEXP reproducible) {
+  const struct ask what = {.at = arg_point(oracle, w), .clip = arg_double(clip), .cap = arg_double(cap),
+                           .within = arg_double(within)};
+  return ask_matrix(&query_residual_hessian, "hessian", oracle, what, rho, reproducible);
 }
 
-SEXP ffi_oracle_residual_counts(SEXP oracle, SEXP w, SEXP ends, SEXP rho, SEXP reproducible) {
+static SEXP ask_counts(const struct query *query, SEXP oracle, struct ask what, SEXP ends, SEXP rho,
+                       SEXP reproducible) {
   R_xlen_t k = XLENGTH(ends);
-  const struct ask what = {.at = arg_point(oracle, w), .k = (size_t)k, .step = arg_doubles(ends, k)};
+  what.k = (size_t)k;
+  what.step = arg_doubles(ends, k);
   SEXP answer = PROTECT(Rf_allocVector(REALSXP, k)), sd = PROTECT(Rf_allocVector(REALSXP, 1));
-  SEXP out = ask(&query_residual_counts, &what, "counts", answer, sd, oracle, rho, reproducible);
+  SEXP out = ask(query, &what, "counts", answer, sd, oracle, rho, reproducible);
   UNPROTECT(2);
   return out;
+}
+
+/* clip, cap: as in the query, or zero. */
+SEXP ffi_oracle_residual_counts(SEXP oracle, SEXP w, SEXP ends, SEXP clip, SEXP cap, SEXP rho, SEXP reproducible) {
+  const struct ask what = {.at = arg_point(oracle, w), .clip = arg_double(clip), .cap = arg_double(cap)};
+  return ask_counts(&query_residual_counts, oracle, what, ends, rho, reproducible);
+}
+
+SEXP ffi_oracle_row_lengths(SEXP oracle, SEXP ends, SEXP rho, SEXP reproducible) {
+  return ask_counts(&query_row_lengths, oracle, (struct ask){.at = NULL}, ends, rho, reproducible);
 }
 
 /* most: bounds of the columns' numbers; zero for columns without second moment. weighted: by the records' weights? */

@@ -64,11 +64,11 @@ enum curvature curvature_from(SEXP name) { return (enum curvature)arg_choice(nam
  * columns in other coordinates; rows: the numbers of a batch's rows, from one on, or NULL for all rows. */
 static SEXP what(const struct asked *asked) {
   static const char *const names[] = {"word", "curvature", "at", "along", "steps", "clip", "most", "scale",
-                                      "rows"};
+                                      "rows", "cap",       "within"};
   const struct ask *a = asked->task->ask;
   const struct model *m = asked->task->model;
   size_t dim = m ? m->dim : 0;
-  SEXP out = PROTECT(glue_list(9, names));
+  SEXP out = PROTECT(glue_list(11, names));
   SET_VECTOR_ELT(out, 0, Rf_mkString(asked->word));
   SET_VECTOR_ELT(out, 1, Rf_mkString(curvatures[a->curvature]));
   SET_VECTOR_ELT(out, 2, numbers(dim, a->at));
@@ -78,6 +78,8 @@ static SEXP what(const struct asked *asked) {
   SET_VECTOR_ELT(out, 6, numbers(m ? m->columns : 0, a->most));
   SET_VECTOR_ELT(out, 7, numbers(m ? m->columns : 0, m && m->coordinates ? m->coordinates->spec.scale : NULL));
   SET_VECTOR_ELT(out, 8, rows_of(asked->task->of));
+  SET_VECTOR_ELT(out, 9, Rf_ScalarReal(a->cap));
+  SET_VECTOR_ELT(out, 10, Rf_ScalarReal(a->within));
   UNPROTECT(1);
   return out;
 }

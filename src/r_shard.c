@@ -99,6 +99,8 @@ SEXP ffi_shard_sum(SEXP shard, SEXP what) {
                           .step = arg_doubles(steps, -1),
                           .curvature = curvature_from(arg_element(what, "curvature")),
                           .clip = arg_double(arg_element(what, "clip")),
+                          .cap = arg_double(arg_element(what, "cap")),
+                          .within = arg_double(arg_element(what, "within")),
                           .most = sent(what, "most", b->model.columns)};
   struct batch batch;
   const struct task task = {&b->model, &ask, arg_batch(glue_element(what, "rows"), data_rows(b->data), &batch)};

@@ -2,7 +2,8 @@
  * Sums of clipped residuals, moments of the response, and moments and matrix of columns by weights, measured: no pair
  * of neighbours exceeds their sensitivities, however long its rows, however large its residuals and whatever its
  * weights, and the pairs of the proofs come within 0.1 % (proofs: sensitivity-response, sensitivity-residual,
- * residual-products, residual-hessian, residual-counts, recalibration, sensitivity-moments, sensitivity-weighted).
+ * residual-products, residual-hessian, residual-counts, row-lengths, recalibration, sensitivity-moments,
+ * sensitivity-weighted). Queries of residuals have the cap of the coordinates or one of their own.
  * Their values by definition; what is refused for a slope without a bound.
  */
 #include "fixture.h"
@@ -11,7 +12,8 @@ enum { P = 4, MOST = P + 1, NUMBERS = MOST * MOST, MOST_ROWS = 20, ENDS = 4 };
 
 static const char *loss; /* of the pairs and values */
 
-enum quantity { RESPONSE, MOMENTS, GRADIENT, MEANS, LEVEL, COUNTS, MATRIX, PRODUCTS, HESSIAN, QUANTITIES };
+enum quantity { RESPONSE, MOMENTS, GRADIENT, MEANS, LEVEL, COUNTS, MATRIX, PRODUCTS, HESSIAN, SIZES, LENGTHS,
+                QUANTITIES };
 
 /* Two data sets that differ in their first record, and what they are asked. */
 struct pair {
@@ -20,13 +22,13 @@ struct pair {
   double weight[2], offset[2];
   double w[MOST], along[MOST], end[ENDS], most[P], clip;
   double scale[P], centre[P], constant, cap;
+  double own, within; /* the query's cap, and the residuals that have a second derivative; zero: none */
 };
 
 static void random_pairs(enum oracle_neighbours neighbours, enum quantity q);
 static void worst_pairs(enum oracle_neighbours neighbours, size_t n);
 static double share(enum oracle_neighbours neighbours, enum quantity q, const struct pair *pair);
-static void values_by_definition(int weighted);
-static void rounded(void);
+static void values_by_definition(int weighted, double own, double within);
 static void refused(void);
 
 void test_barrier_residual(void) {
@@ -39,10 +41,12 @@ void test_barrier_residual(void) {
       if (fixture_storage == FIXTURE_CODES) continue; /* half of its columns are indicators */
       for (size_t n = 3; n <= MOST_ROWS; n += 17) worst_pairs(neighbours, n);
     }
-    for (int weighted = 0; weighted <= 1; weighted++) values_by_definition(weighted);
+    for (int weighted = 0; weighted <= 1; weighted++) {
+      values_by_definition(weighted, 0, 0);
+      values_by_definition(weighted, 2, 0.5);
+    }
   }
   fixture_storage = FIXTURE_DENSE;
-  rounded();
   refused();
 }
 
@@ -75,6 +79,8 @@ static void worst_gradient(enum oracle_neighbours neighbours, size_t n, double s
   set_mean(&p);
   for (int side = 0; side < 2; side++) p.row[side][1] = side ? -1 : 1;
   tight(neighbours, GRADIENT, p);
+  p.own = 2;
+  tight(neighbours, GRADIENT, p);
 }
 
 /* Nearly orthogonal rows, far longer than the cap, with residuals beyond the clip, and with means of counts. */
@@ -84,11 +90,13 @@ static void worst_matrix(enum oracle_neighbours neighbours, enum quantity q, siz
   set_mean(&p);
   for (int side = 0; side < 2; side++) p.row[side][side] = 1;
   tight(neighbours, q, p);
+  p.own = 0.7;
+  tight(neighbours, q, p);
 }
 
 static void worst_pairs(enum oracle_neighbours neighbours, size_t n) {
   struct pair response = base_pair(n, 1), means = base_pair(n, 10), counts = response, moments = response;
-  struct pair matrix = base_pair(n, 30);
+  struct pair matrix = base_pair(n, 30), lengths = matrix;
   response.y[1] = -1;
   tight(neighbours, RESPONSE, response);
   moments.row[0][0] = 700;
@@ -108,6 +116,12 @@ static void worst_pairs(enum oracle_neighbours neighbours, size_t n) {
   counts.w[1] = 0;
   counts.y[0] = is_count() ? 0.4 : 0.1; /* at the first end, and beyond the last */
   tight(neighbours, COUNTS, counts);
+  counts.clip = counts.end[ENDS - 1];
+  counts.own = 0.1; /* less than the constant */
+  tight(neighbours, SIZES, counts);
+  lengths.row[1][0] = 1; /* far beyond the last end, and at the first, the constant */
+  for (size_t j = 0; j < ENDS; j++) lengths.end[j] = 0.5 * (double)(j + 1);
+  tight(neighbours, LENGTHS, lengths);
 }
 
 /* ---- any pair ---- */
@@ -118,6 +132,8 @@ static struct pair random_pair(enum oracle_neighbours neighbours) {
   struct pair p = base_pair(3 + (size_t)(17 * ctest_uniform()), 1);
   p.cap = exp(2 * ctest_uniform() - 1);
   p.clip = exp(3 * ctest_uniform() - 3);
+  if (ctest_uniform() < 0.5) p.own = exp(4 * ctest_uniform() - 2);
+  if (ctest_uniform() < 0.2) p.within = ctest_uniform();
   p.constant = exp(2 * ctest_uniform() - 1);
   for (size_t j = 0; j < P; j++) {
     p.scale[j] = exp(2 * ctest_normal());
@@ -156,11 +172,18 @@ static void random_pairs(enum oracle_neighbours neighbours, enum quantity q) {
 static const struct query *const queries[] = {
     &query_response,        &query_weighted_moments, &query_residual_gradient,
     &query_recalibration,   &query_recalibration,    &query_residual_counts,
-    &query_weighted,        &query_residual_products, &query_residual_hessian};
+    &query_weighted,        &query_residual_products, &query_residual_hessian,
+    &query_residual_counts, &query_row_lengths};
+
+static double cap_of(const struct pair *p) { return p->own > 0 ? p->own : p->cap; }
 
 static struct ask ask_of(enum quantity q, const struct pair *p) {
   struct ask ask = {.at = p->w, .clip = p->clip, .k = ENDS, .step = p->end, .most = p->most};
-  if (q == RESPONSE || q == MOMENTS) ask.at = NULL;
+  if (q == RESPONSE || q == MOMENTS || q == LENGTHS) ask.at = NULL;
+  if (q == COUNTS) ask.clip = 0;
+  if (q == GRADIENT || q == PRODUCTS || q == HESSIAN) ask.cap = p->own;
+  if (q == SIZES) ask.cap = cap_of(p);
+  if (q == HESSIAN) ask.within = p->within;
   if (q == MEANS) ask.along = p->along;
   return ask;
 }
@@ -168,7 +191,8 @@ static struct ask ask_of(enum quantity q, const struct pair *p) {
 static size_t numbers_of(enum quantity q) {
   static const size_t numbers[] = {[RESPONSE] = 3,       [MOMENTS] = 2 * P + 1, [GRADIENT] = MOST,
                                    [MEANS] = 2,          [LEVEL] = 1,           [COUNTS] = ENDS,
-                                   [MATRIX] = NUMBERS,   [PRODUCTS] = NUMBERS,  [HESSIAN] = NUMBERS};
+                                   [MATRIX] = NUMBERS,   [PRODUCTS] = NUMBERS,  [HESSIAN] = NUMBERS,
+                                   [SIZES] = ENDS,       [LENGTHS] = ENDS};
   return numbers[q];
 }
 
@@ -256,9 +280,10 @@ static void add_expected(const struct pair *p, long double v, long double y, con
   long double t = 0, f = 0;
   for (size_t j = 0; j < MOST; j++) t += p->w[j] * z[j], f += p->along[j] * z[j];
   long double r = is_count() ? fminl(expl(t), 1) - fmaxl(y, 0) : t - y;
-  long double limit = p->clip * fminl(1, p->cap / length), means = v * clipped(r, p->clip);
+  long double cap = cap_of(p), limit = p->clip * fminl(1, cap / length), means = v * clipped(r, p->clip);
   for (size_t j = 0; j < 3; j++) want[RESPONSE][j] += v * (j == 0 ? 1 : j == 1 ? y : y * y / 2);
-  long double curvature = is_count() ? r + fmaxl(y, 0) : 1, longer = fminl(1, 1.3L * p->cap / length);
+  long double ramp = p->within > 0 ? fmaxl(0, fminl(1, (1.25L * p->within - fabsl(r)) / (0.5L * p->within))) : 1;
+  long double curvature = is_count() ? r + fmaxl(y, 0) : ramp, longer = fminl(1, 1.3L * cap / length);
   for (size_t j = 0; j < MOST; j++) want[GRADIENT][j] += v * z[j] * clipped(r, limit);
   for (size_t j = 0; j < NUMBERS; j++) {
     long double product = z[j / MOST] * z[j % MOST], slope = v * clipped(r, limit);
@@ -268,16 +293,23 @@ static void add_expected(const struct pair *p, long double v, long double y, con
   want[LEVEL][0] += means;
   want[MEANS][0] += means;
   want[MEANS][1] += means * clipped(f, 2) / 2;
-  for (size_t j = 0; j < ENDS; j++) want[COUNTS][j] += v * hat(p, j, fabsl(r));
+  for (size_t j = 0; j < ENDS; j++) {
+    want[COUNTS][j] += v * hat(p, j, fabsl(r));
+    want[SIZES][j] += v * hat(p, j, fminl(fabsl(r), p->clip) * fminl(1, length / cap));
+    want[LENGTHS][j] += v * hat(p, j, length);
+  }
   add_expected_columns(p, v, z, length, want);
 }
 
 /* Some records are null, some responses infinite or beyond their bounds, and some rows long. */
-static void values_by_definition(int weighted) {
+static void values_by_definition(int weighted, double own, double within) {
   enum { N = 1500 };
   double *x = base_alloc(N * P, sizeof *x), *y = base_alloc(N, sizeof *y), *weight = base_alloc(N, sizeof *weight);
   long double want[QUANTITIES][NUMBERS] = {{0}}, z[MOST];
   struct pair p = base_pair(N, 1);
+  p.own = own;
+  p.within = within;
+  p.clip = own > 0 ? 0.3 : p.clip;
   struct fixture f = {.x = x, .y = y};
   struct coordinates *c;
   double answer[NUMBERS];
@@ -312,32 +344,6 @@ static void values_by_definition(int weighted) {
   fixture_close(&f);
   coordinates_free(c);
   base_free(weight);
-}
-
-/* ---- rounding ---- */
-
-/* The slope of counts is a difference of numbers up to one, whatever the clip is. */
-static void rounded(void) {
-  double sensitivity[2];
-  for (int i = 0; i < 2; i++) {
-    loss = i == 0 ? "squared" : "poisson";
-    struct pair p = base_pair(20, 1);
-    const struct coordinates_spec spec = spec_of(&p);
-    struct fixture f;
-    struct coordinates *c;
-    p.clip = 1e-14;
-    p.w[0] = 0;
-    fixture_open(&f, loss, 20, P, 1, ORACLE_REPLACE_ONE, 1);
-    struct coordinates_spec here = spec;
-    here.radius = 1;
-    CHECK(coordinates_create(&here, &c) == BASE_OK);
-    CHECK(oracle_move(f.oracle, c) == BASE_OK);
-    const struct ask what = ask_of(GRADIENT, &p);
-    sensitivity[i] = query_residual_gradient.sensitivity(oracle_all(f.oracle), &what, 0);
-    fixture_close(&f);
-    coordinates_free(c);
-  }
-  CHECK(sensitivity[1] - sensitivity[0] > 32 * 0x1p-53);
 }
 
 /* ---- refusals ---- */

@@ -155,9 +155,9 @@ extern const struct query query_weighted_moments;
 extern const struct query query_usable;
 /* For records that are not null: means of 1, y and y^2 / 2, |y| <= 1: 3 numbers. */
 extern const struct query query_response;
-/* For oracle_clips(), with residuals clipped to the norm clip: the gradient, where those of rows longer than cap have a
- * smaller clip; the mean residual and, with `along`, the mean of residual times f / 2, f = z'along clipped to
- * [-2, 2]. */
+/* For oracle_clips(), with residuals clipped to the norm clip: the gradient, where those of rows longer than cap, that
+ * of the ask or else of the coordinates, have a smaller clip; the mean residual and, with `along`, the mean of residual
+ * times f / 2, f = z'along clipped to [-2, 2]. */
 extern const struct query query_residual_gradient;
 extern const struct query query_recalibration;
 /* With the same clip of residuals the second moments of the records' gradients; with clip the bound of second
@@ -165,8 +165,11 @@ extern const struct query query_recalibration;
 extern const struct query query_residual_products;
 extern const struct query query_residual_hessian;
 /* For k ends step_0 < step_1 < ...: the fraction of records at each, where a record with |residual| between two ends
- * counts at both, more at the nearer one. */
+ * counts at both, more at the nearer one. With a clip residuals are clipped first, and with a cap they are multiplied
+ * by the length of their row over the cap, up to one. */
 extern const struct query query_residual_counts;
+/* The same of the lengths of rows. */
+extern const struct query query_row_lengths;
 /* For weighted rows of several outputs: the gradient, where the slopes of a record have at most the norm clip, and less
  * where its row is longer than cap. */
 extern const struct query query_class_gradient;

@@ -40,7 +40,7 @@ static void add_gradient(const struct task *task, const struct data_block *b, do
     struct data_block tile = data_tile(b, start, most, work[BUFFER]);
     m->kind->predict(m, &tile, task->ask->at, work[T]);
     model_residuals(m, &tile, work[T], slope);
-    model_limits(m, &tile, 1, limit);
+    model_limits(&tile, 1, model_cap(m), limit);
     clip_slopes(m, &tile, clip_of(m, task->ask), limit, slope);
     m->kind->pull(m, &tile, slope, work[WEIGHT], sum);
   }
@@ -57,7 +57,7 @@ static double sensitivity_gradient(const struct scope *s, const struct ask *a, s
   double clip = clip_of(m, a), error = bounds_gradient_error(s, la_norm(m->dim, a->at));
   (void)i;
   error += model_stretch(m) * ((double)m->outputs + 8) * DBL_EPSILON * clip * bounds_max_rows(s);
-  return bounds_sensitivity(s, bounds_terms(s) * model_limit_bound(m, clip), error);
+  return bounds_sensitivity(s, bounds_terms(s) * model_limit_bound(clip, model_cap(m)), error);
 }
 
 const struct query query_class_gradient = {.name = "class gradient",

@@ -1,15 +1,17 @@
 /*
  * Residuals r at a released point, of weighted rows z and a loss whose slope is a mean minus the response: r = t - y,
- * or min(e^t / max, 1) - y for counts. c is the clip, R the cap, v in [0, 1] a record's weight (proofs:
- * sensitivity-residual, residual-counts, recalibration, residual-products, residual-hessian).
+ * or min(e^t / max, 1) - y for counts. c is the clip, R the cap, that of the coordinates or of the query, v in [0, 1] a
+ * record's weight (proofs: sensitivity-residual, residual-counts, row-lengths, recalibration, residual-products,
+ * residual-hessian).
  *
  *   gradient       v z clip(r, c min(1, R / |z|)), of norm at most c R whatever z and y are: 2 c R / n, zero-out half
  *   recalibration  v (1, f / 2) clip(r, c), |f| <= 2, of norm at most sqrt(2) c: twice that / n, zero-out half;
  *                  without f sqrt(2) less
  *   products       the second moments of the gradient's terms: sqrt(2) (c R)^2 / n, zero-out (c R)^2 / n
  *   hessian        v m z z' min(1, (1.3 R / |z|)^2), m at most c: sqrt(2) c (1.3 R)^2 / n, zero-out c (1.3 R)^2 / n
- *   counts         v times the weights of |r| on a grid, which are not negative and sum to one: sqrt(2) / n,
- *                  zero-out 1 / n, as a null record counts nowhere
+ *   counts         v times the weights of |r| on a grid, or of |clip(r, c)| min(1, |z| / R), which are not negative and
+ *                  sum to one: sqrt(2) / n, zero-out 1 / n, as a null record counts nowhere
+ *   lengths        the same of |z|, without a point
  *
  * A null record has z = 0 and counts nowhere.
  *
@@ -34,8 +36,20 @@ static double rounded_size(const struct scope *s, double size) {
   return isfinite(bound) ? fmax(bound, size) : size;
 }
 
+static double cap_of(const struct model *m, const struct ask *a) { return a->cap > 0 ? a->cap : model_cap(m); }
+
+/* A database adds terms as large as the bound, for which bounds.c knows the cap of the coordinates alone. */
+static double longer(const struct model *m, const struct ask *a) { return fmax(1, cap_of(m, a) / model_cap(m)); }
+
+static int zero_or_usable(double x) { return x == 0 || (x >= 1e-50 && x <= 1e50); }
+
+static int check_cap(const struct scope *s, const struct ask *a) {
+  return model_clips(&s->oracle->model) && zero_or_usable(a->cap) ? BASE_OK : BASE_ERR_ARGUMENT;
+}
+
 static int check(const struct scope *s, const struct ask *a) {
-  return model_clips(&s->oracle->model) ? check_clip(s, a) : BASE_ERR_ARGUMENT;
+  int status = check_cap(s, a);
+  return status == BASE_OK ? check_clip(s, a) : status;
 }
 
 static void residuals(const struct task *task, const struct data_block *b, double *t, double *r) {
@@ -53,7 +67,7 @@ static void add_gradient(const struct task *task, const struct data_block *b, do
   for (size_t start = 0; start < b->rows; start += most) {
     struct data_block tile = data_tile(b, start, most, work[BUFFER]);
     residuals(task, &tile, work[T], r);
-    model_limits(m, &tile, task->ask->clip, limit);
+    model_limits(&tile, task->ask->clip, cap_of(m, task->ask), limit);
     for (size_t i = 0; i < tile.rows; i++) r[i] = data_weight(&tile, i) * clipped(r[i], limit[i]);
     m->kind->pull(m, &tile, r, work[WEIGHT], sum);
   }
@@ -62,9 +76,9 @@ static void add_gradient(const struct task *task, const struct data_block *b, do
 static double sensitivity_gradient(const struct scope *s, const struct ask *a, size_t i) {
   const struct model *m = &s->oracle->model;
   (void)i;
-  double change = bounds_terms(s) * model_limit_bound(m, a->clip);
-  double size = rounded_size(s, a->clip);
-  return bounds_sensitivity(s, change, bounds_rounding(s, bounds_of(s)->curv_upper, la_norm(m->dim, a->at), size));
+  double change = bounds_terms(s) * model_limit_bound(a->clip, cap_of(m, a));
+  double error = bounds_rounding(s, bounds_of(s)->curv_upper, la_norm(m->dim, a->at), rounded_size(s, a->clip));
+  return bounds_sensitivity(s, change, longer(m, a) * error);
 }
 
 const struct query query_residual_gradient = {
@@ -81,7 +95,7 @@ const struct query query_residual_gradient = {
 
 static void slopes(const struct task *task, const struct data_block *b, double *t, double *slope) {
   residuals(task, b, t, slope);
-  model_limits(task->model, b, task->ask->clip, t);
+  model_limits(b, task->ask->clip, cap_of(task->model, task->ask), t);
   for (size_t i = 0; i < b->rows; i++) slope[i] = data_weight(b, i) * clipped(slope[i], t[i]);
 }
 
@@ -97,11 +111,11 @@ static int check_matrix(const struct scope *s, const struct ask *a) {
 /* A square has twice the relative error of the residual. */
 static double sensitivity_products(const struct scope *s, const struct ask *a, size_t i) {
   const struct model *m = &s->oracle->model;
-  double most = model_limit_bound(m, a->clip), twice = 2 * a->clip;
+  double most = model_limit_bound(a->clip, cap_of(m, a)), twice = 2 * a->clip, more = longer(m, a);
   (void)i;
   double error = bounds_products_rounding(s, twice * bounds_of(s)->curv_upper, la_norm(m->dim, a->at),
                                           twice * rounded_size(s, a->clip));
-  return bounds_sensitivity(s, sqrt(bounds_terms(s)) * most * most, error);
+  return bounds_sensitivity(s, sqrt(bounds_terms(s)) * most * most, more * more * error);
 }
 
 const struct query query_residual_products = {.name = "residual products",
@@ -117,17 +131,26 @@ const struct query query_residual_products = {.name = "residual products",
 /* ---- the Hessian ---- */
 
 #define LONGER 1.3 /* smaller weights are a bias of the Hessian, so rows may be longer than for gradients */
+#define RAMP 0.25   /* half of the width of the ramp of Huber's loss, over its c */
 
-/* l'' is 1 for squared error; for counts it is the mean r + y, up to the largest one, where the mean does not jump. */
+/* l'' is 1 for squared error; for counts it is the mean r + y, up to the largest one, where the mean does not jump.
+ * That of Huber's loss jumps where |r| is `within`: it is taken to fall from one to zero over a ramp around it. */
+static double ramp(double size, double within) {
+  return fmax(0, fmin(1, ((1 + RAMP) * within - size) / (2 * RAMP * within)));
+}
+
 static void curvatures(const struct task *task, const struct data_block *b, double *t, double *c) {
   int jumps = !isfinite(loss_bounds_of(task->model->loss)->third);
+  double within = task->ask->within;
   residuals(task, b, t, c);
-  for (size_t i = 0; i < b->rows; i++) c[i] = jumps ? c[i] + fmax(b->y[i], 0) : 1;
+  for (size_t i = 0; i < b->rows; i++) {
+    c[i] = jumps ? c[i] + fmax(b->y[i], 0) : within > 0 ? ramp(fabs(c[i]), within) : 1;
+  }
 }
 
 static void weights_hessian(const struct task *task, const struct data_block *b, double *t, double *weight) {
   curvatures(task, b, t, weight);
-  model_limits(task->model, b, 1, t);
+  model_limits(b, 1, cap_of(task->model, task->ask), t);
   for (size_t i = 0; i < b->rows; i++) {
     double part = fmin(1, LONGER * t[i]);
     weight[i] = data_weight(b, i) * clipped(weight[i], task->ask->clip) * part * part;
@@ -138,13 +161,20 @@ static void add_hessian(const struct task *task, const struct data_block *b, dou
   matrix_add_weighted(task, weights_hessian, b, work, sum);
 }
 
-/* As functions of the predictor the m are as steep as they are large; r + y has one more rounding than r. */
+static int check_hessian(const struct scope *s, const struct ask *a) {
+  return zero_or_usable(a->within) ? check_matrix(s, a) : BASE_ERR_ARGUMENT;
+}
+
+/* As functions of the predictor the m are as steep as they are large; r + y has one more rounding than r. On a ramp r
+ * is at most (1 + RAMP) within, so that its relative rounding is less than a few of the weight's bound, one. */
 static double sensitivity_hessian(const struct scope *s, const struct ask *a, size_t i) {
   const struct model *m = &s->oracle->model;
-  double longest = model_limit_bound(m, LONGER);
+  double longest = model_limit_bound(LONGER, cap_of(m, a)), more = longer(m, a);
+  double lip = a->within > 0 ? fmax(a->clip, 1 / (2 * RAMP * a->within)) : a->clip;
+  double size = 2 * rounded_size(s, a->clip) + (a->within > 0 ? 8 : 0);
   (void)i;
-  double error = bounds_matrix_rounding(s, a->clip, la_norm(m->dim, a->at), 2 * rounded_size(s, a->clip));
-  return bounds_sensitivity(s, sqrt(bounds_terms(s)) * a->clip * longest * longest, error);
+  double error = bounds_matrix_rounding(s, lip, la_norm(m->dim, a->at), size);
+  return bounds_sensitivity(s, sqrt(bounds_terms(s)) * a->clip * longest * longest, more * more * error);
 }
 
 const struct query query_residual_hessian = {.name = "residual hessian",
@@ -153,7 +183,7 @@ const struct query query_residual_hessian = {.name = "residual hessian",
                                              .keep = KEEP_NOT,
                                              .part = PART_NONE,
                                              .in_coordinates = COORDINATES_WEIGHTED,
-                                             .check = check_matrix,
+                                             .check = check_hessian,
                                              .sensitivity = sensitivity_hessian};
 
 /* ---- recalibration ---- */
@@ -217,13 +247,20 @@ static void count(const struct ask *a, double size, double weight, double *sum) 
   sum[high] += weight * part;
 }
 
+/* |r|, clipped if there is a clip, and with a cap times the length of the row over the cap, up to one. */
+static double size_of(const struct ask *a, double r, double length) {
+  double size = a->clip > 0 ? fmin(fabs(r), a->clip) : fabs(r);
+  return a->cap > 0 ? size * fmin(1, length / a->cap) : size;
+}
+
 static void add_counts(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
+  const struct ask *a = task->ask;
   size_t most = tile_gradient(b);
   for (size_t start = 0; start < b->rows; start += most) {
     struct data_block tile = data_tile(b, start, most, work[BUFFER]);
     residuals(task, &tile, work[T], work[V]);
     for (size_t i = 0; i < tile.rows; i++) {
-      count(task->ask, fabs(work[V][i]), data_share(&tile, i) * data_weight(&tile, i), sum);
+      count(a, size_of(a, work[V][i], tile.length[i]), data_share(&tile, i) * data_weight(&tile, i), sum);
     }
   }
 }
@@ -236,17 +273,18 @@ static double narrowest(const struct ask *a) {
 }
 
 static int check_counts(const struct scope *s, const struct ask *a) {
-  if (!model_clips(&s->oracle->model) || a->k < 2) return BASE_ERR_ARGUMENT;
+  if (check_cap(s, a) != BASE_OK || !zero_or_usable(a->clip) || a->k < 2) return BASE_ERR_ARGUMENT;
   return a->step[0] > 0 && a->step[a->k - 1] <= 1e50 && narrowest(a) > 1e-50 ? BASE_OK : BASE_ERR_ARGUMENT;
 }
 
-/* The two weights of a residual change by the change of r over the distance of its ends; r itself has one more
- * rounding, of at most the last end, or a few of the bound of the slope. */
+/* The two weights of a residual change by the change of r over the distance of its ends, of a part of r by no more; r
+ * itself has one more rounding, of at most the last end, or a few of the bound of the slope, and its part four. */
 static double sensitivity_counts(const struct scope *s, const struct ask *a, size_t i) {
   double slope = sqrt(2) / narrowest(a);
   (void)i;
   double error = bounds_rounding(s, slope * bounds_of(s)->curv_upper, la_norm(s->oracle->model.dim, a->at), 1);
-  error += slope * 12 * DBL_EPSILON * rounded_size(s, a->step[a->k - 1]) * bounds_max_rows(s);
+  double roundings = a->cap > 0 ? 16 : 12;
+  error += slope * roundings * DBL_EPSILON * rounded_size(s, a->step[a->k - 1]) * bounds_max_rows(s);
   return bounds_sensitivity(s, sqrt(bounds_terms(s)), error);
 }
 
@@ -258,3 +296,26 @@ const struct query query_residual_counts = {.name = "residual counts",
                                             .in_coordinates = COORDINATES_WEIGHTED,
                                             .check = check_counts,
                                             .sensitivity = sensitivity_counts};
+
+/* ---- lengths of rows ---- */
+
+static void add_lengths(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
+  (void)work;
+  for (size_t i = 0; i < b->rows; i++) count(task->ask, b->length[i], data_share(b, i) * data_weight(b, i), sum);
+}
+
+/* A length is its record's, to the last bit, so that only the sums are rounded. */
+static double sensitivity_lengths(const struct scope *s, const struct ask *a, size_t i) {
+  (void)a;
+  (void)i;
+  return bounds_sensitivity(s, sqrt(bounds_terms(s)), bounds_rounding(s, 0, 0, 1));
+}
+
+const struct query query_row_lengths = {.name = "row lengths",
+                                        .sum = {SUM_VECTOR, width_counts, add_lengths, NULL, "row lengths"},
+                                        .mechanism = &mechanism_gaussian,
+                                        .keep = KEEP_NOT,
+                                        .part = PART_NONE,
+                                        .in_coordinates = COORDINATES_WEIGHTED,
+                                        .check = check_counts,
+                                        .sensitivity = sensitivity_lengths};

@@ -73,13 +73,14 @@ double model_gradient_change(const struct model *m, int replaces) {
 
 int model_clips(const struct model *m) { return model_weighted(m) && loss_has_residuals(m->loss); }
 
-void model_limits(const struct model *m, const struct data_block *b, double clip, double *limit) {
-  double cap = m->coordinates->spec.cap;
+double model_cap(const struct model *m) { return m->coordinates->spec.cap; }
+
+void model_limits(const struct data_block *b, double clip, double cap, double *limit) {
   for (size_t i = 0; i < b->rows; i++) limit[i] = clip * fmin(1, cap / b->length[i]);
 }
 
 /* With the rounding of the limit. */
-double model_limit_bound(const struct model *m, double clip) { return clip * m->coordinates->spec.cap * (1 + 0x1p-48); }
+double model_limit_bound(double clip, double cap) { return clip * cap * (1 + 0x1p-48); }
 
 /* The length from which on a damped row weighs less. */
 static double damped_length(const struct model *m) {

@@ -93,9 +93,10 @@ void model_row_weights(const struct model *m, const struct data_block *b, double
 
 /* Are the slopes of weighted rows residuals, which queries clip? */
 int model_clips(const struct model *m);
-/* Of weighted rows: limit_i <- clip min(1, cap / |z_i|), and a bound on limit_i |z_i| */
-void model_limits(const struct model *m, const struct data_block *b, double clip, double *limit);
-double model_limit_bound(const struct model *m, double clip);
+/* Of weighted rows: the cap of their coordinates; limit_i <- clip min(1, cap / |z_i|), and a bound on limit_i |z_i| */
+double model_cap(const struct model *m);
+void model_limits(const struct data_block *b, double clip, double cap, double *limit);
+double model_limit_bound(double clip, double cap);
 
 /* Coefficients are in these coordinates from now on, those of each output. Several outputs need weighted rows. */
 int model_move(struct model *m, const struct coordinates *coordinates);

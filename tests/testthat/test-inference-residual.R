@@ -142,20 +142,22 @@ test_that("intervals cover, and those of predictions too", {
 
 # ---- charges ----
 
-test_that("four releases are paid for, in their proportions, out of three quarters of what there is", {
+test_that("seven releases are paid for, in their proportions, out of three quarters of what there is", {
   fit <- fitted(eps = 2)
-  ledger <- utils::tail(dp_ledger(fit), 4)
-  expect_identical(ledger$what, c("residual counts", "residual gradient", "residual hessian", "residual products"))
-  expect_equal(ledger$rho / sum(ledger$rho), c(4, 40, 20, 6) / 70)
+  ledger <- utils::tail(dp_ledger(fit), 7)
+  expect_identical(ledger$what, c("row lengths", paste("residual", c("counts", "counts", "hessian", "gradient",
+                                                                    "gradient", "products"))))
+  expect_equal(ledger$rho, c(3, 3, 10, 26, 8, 44, 6) / 100 * sum(ledger$rho))
   expect_equal(sum(dp_ledger(fit)$rho), fit$privacy$rho, tolerance = 1e-9)
   run <- dp_ledger(fit)[-(1:2), ]
   expect_equal(sum(ledger$rho) / sum(run$rho), 0.75, tolerance = 1e-6)
-  reach <- fit$inference$released$clip * fit$geometry$cap
-  hessian <- (1.3 * fit$geometry$cap)^2
-  expect_equal(ledger$sensitivity, sqrt(2) * c(1, sqrt(2) * reach, hessian, reach^2) / 4000, tolerance = 1e-6)
+  reach <- fit$inference$released$clip
+  hessian <- fit$inference$released$longest^2
+  expect_equal(ledger$sensitivity, sqrt(2) * c(1, 1, 1, hessian, sqrt(2) * reach, sqrt(2) * reach, reach^2) / 4000,
+               tolerance = 1e-6)
   first <- fitted(eps = 1, inference = "none")
   second <- later(first, d, eps = 2)
-  expect_identical(nrow(dp_ledger(second)), nrow(dp_ledger(first)) + 4L)
+  expect_identical(nrow(dp_ledger(second)), nrow(dp_ledger(first)) + 7L)
   expect_equal(sum(second$inference$privacy$ledger$rho), second$inference$privacy$rho, tolerance = 1e-9)
   expect_identical(predict(second, d), predict(first, d))
 })

@@ -1,0 +1,211 @@
+# Intervals of fits by residuals (method-residual.R), which are about the coefficients of lm(), of Huber's loss or of
+# glm(). They are in the coordinates of the fit's last steps, whose rows z have a norm of about one. With the residual r
+# a record adds at most what few of the products of |z| and |r| exceed:
+#   lengths   noisy counts of |z| tell the length R_H from which on rows weigh less in the Hessian. Smaller weights
+#             there make the step too long for the others, so that R_H is as large as its noise allows
+#   sizes     noisy counts of |r| min(|z|, longest) at the solution w tell the clip L, see read_tail()
+#   residuals noisy counts of |r|, for the scale of residuals and intervals of predictions; not of counts
+#   hessian   at w, of rows up to R_H
+#   first     a gradient at w, and a Newton step from there, as what R_H does is in proportion to the distance from the
+#             minimiser; of counts only where its noise hardly moves the predictors
+#   gradient  at the new point: the mean of z clip(r, L / |z|)
+#   products  the second moments of its terms
+# The rest is one_step(). The gradient has a bias of at most b(L), the mean of what is cut off, whose direction nobody
+# knows: half of it counts as an error of each coordinate.
+#
+# For counts second derivatives are means, of which few exceed exp(inference_reach) times the level, with the standard
+# deviation of the predictors as its unit: there they are clipped, which makes intervals wider. Residuals of Huber's
+# loss are clipped to its c first, and their second derivatives end there.
+#
+# Predictions are those of the solution, which has less noise than its steps.
+
+inference_residuals <- list(
+  bounded = c(lengths = 0.03, sizes = 0.10, counts = 0.03, first = 0.08, gradient = 0.44, hessian = 0.26,
+              products = 0.06),
+  count = c(lengths = 0.03, sizes = 0.10, first = 0.12, gradient = 0.43, hessian = 0.26, products = 0.06)
+)
+inference_reach <- 2
+inference_ends <- 25L       # of the counts of residuals, from the largest one on by a factor of sqrt(2) downwards
+inference_size_ends <- 31L  # the same of sizes
+inference_length_ends <- 17L # of lengths, by a factor of 2^(1/4)
+inference_long <- c(fraction = 0.003, doubt = 2) # rows beyond R_H: this, and standard deviations of its noise
+inference_kappa <- 0.25     # largest norm of the noise of the Hessian, over its usual eigenvalues, times p
+inference_first_most <- 0.05    # largest variance of the predictors of counts by the noise of the first step
+
+# What a fit by residuals knows of the mapped response: job$level and, from the core, the factor by which the run
+# rescaled the columns and the variance of the predictors over the records.
+known_level <- function(job) {
+  if (!is.null(job$level)) c(job$level, job$answer$result[c("factor", "variance")])
+}
+
+# job: or a claim. geometry: in the coordinates of the run's last steps.
+residual_facts <- function(job, level, geometry = job$geometry) {
+  geometry[c("scale", "spread")] <- lapply(geometry[c("scale", "spread")], `*`, level$factor)
+  list(design = job$design, response = job$response, geometry = geometry, level = level, loss = job$loss)
+}
+
+# Huber's c for the mapped response, by the scale of residuals where the run found none; zero for other losses.
+huber_width_of <- function(facts, scale) {
+  if (!is_huber(facts$loss)) return(0)
+  c <- if (is.null(facts$loss[["c"]])) (facts$loss[["k"]] %||% huber_k) * scale[["sd"]] else
+    facts$loss[["c"]] / facts$response$half
+  min(c, facts$level$most)
+}
+
+# oracle: in the coordinates of facts$geometry; solution: coefficients of the columns, for the mapped response.
+infer_residuals <- function(oracle, facts, solution, rho, n) {
+  released <- release_residuals(oracle, facts, to_geometry(facts$geometry, core_start(facts$design, solution)), rho, n)
+  p <- length(released$point)
+  step <- one_step(released, facts$design, nothing_known(p), sqrt(p) * facts$level$spread,
+                   usual_residual(released, facts), inference_allowed * released$tail$bias)
+  found <- step_intervals(step, facts$design, facts$geometry)
+  found$predictor <- solution
+  c(list(type = "sandwich", released = released), in_units(found, facts$response))
+}
+
+# The standard deviation that residuals have at least, where their size and the row have nothing to do with each other:
+# of counts that of a Poisson distribution, whose variance is the mean.
+usual_residual <- function(released, facts) {
+  if (facts$response$kind == "count") return(sqrt(facts$level$event))
+  if (released$within > 0) min(released$scale[["sd"]], released$within) else released$scale[["sd"]]
+}
+
+release_residuals <- function(oracle, facts, point, rho, n) {
+  shares <- inference_residuals[[facts$response$kind]]
+  cost <- shares / sum(shares) * rho * (1 - 1e-12)
+  o <- oracle$pointer
+  reproducible <- oracle$noise == "reproducible"
+  level <- facts$level
+  longest <- longest_row(facts$design, facts$geometry)
+  counted <- function(ends, answer) c(new_counts(answer), list(ends = ends))
+
+  ends <- longest * 2^((seq_len(inference_length_ends) - inference_length_ends) / 4)
+  lengths <- counted(ends, .Call(ffi_oracle_row_lengths, o, ends, cost[["lengths"]], reproducible))
+  residuals <- if (facts$response$kind == "bounded") released_scale(o, point, level, cost[["counts"]], reproducible)
+  within <- huber_width_of(facts, residuals$scale)
+  most <- if (within > 0) within else level$most
+  ends <- most * 2^((seq_len(inference_size_ends) - inference_size_ends) / 2)
+  sizes <- counted(ends, .Call(ffi_oracle_residual_counts, o, point, ends, most, longest, cost[["sizes"]],
+                               reproducible))
+
+  tail <- read_tail(sizes, tail_fraction(facts) / (n * sqrt(2 * cost[["gradient"]])), tail_powers(facts), level$present)
+  tail[c("clip", "bias")] <- lapply(tail[c("clip", "bias")], `*`, longest)
+  clip <- max(tail$clip, if (facts$response$kind == "count") level$event)
+  cap <- clip / most
+
+  curvature <- largest_curvature(facts$response, level)
+  rows <- hessian_length(lengths, facts, longest, n, cost[["hessian"]], curvature)
+  hessian <- .Call(ffi_oracle_residual_hessian, o, point, curvature, rows / hessian_longer, within,
+                   cost[["hessian"]], reproducible)
+  gradient_at <- function(point, rho) .Call(ffi_oracle_residual_gradient, o, point, most, cap, rho, reproducible)
+  to_first <- first_step(hessian, facts, clip, n, cost[["first"]])
+  if (is.null(to_first)) cost[["gradient"]] <- cost[["gradient"]] + cost[["first"]]
+  else point <- point - drop(to_first %*% gradient_at(point, cost[["first"]])$gradient)
+
+  gradient <- gradient_at(point, cost[["gradient"]])
+  products <- .Call(ffi_oracle_residual_products, o, point, most, cap, cost[["products"]], reproducible)
+  c(list(point = point, lengths = lengths, sizes = sizes, tail = tail, clip = clip, longest = rows,
+         within = within), residuals,
+    list(gradient = new_release(gradient$gradient, gradient$sd), hessian = new_release(hessian$hessian, hessian$sd),
+         products = new_release(products$products, products$sd), n = n))
+}
+
+new_counts <- function(answer) list(counts = new_release(answer$counts, answer$sd))
+
+released_scale <- function(o, point, level, rho, reproducible) {
+  ends <- level$most * 2^((seq_len(inference_ends) - inference_ends) / 2)
+  answer <- .Call(ffi_oracle_residual_counts, o, point, ends, 0, 0, rho, reproducible)
+  scale <- .Call(ffi_residual_scale, ends, answer$counts, answer$sd, level$present)
+  c(new_counts(answer), list(ends = ends, scale = scale))
+}
+
+# The length of the longest row that the ranges allow.
+longest_row <- function(design, geometry) {
+  box <- mapped_columns(design)$box
+  far <- geometry$scale * pmax(abs(box[, 1] - geometry$centre), abs(box[, 2] - geometry$centre))
+  sqrt((if (design$intercept) geometry$constant^2 else 0) + sum(far^2))
+}
+
+# R_H: the length that few rows exceed, where the noise of the Hessian allows it.
+hessian_length <- function(lengths, facts, longest, n, rho, curvature) {
+  k <- inference_length_ends
+  beyond <- rev(cumsum(rev(as.vector(lengths$counts))))
+  enough <- inference_long[["fraction"]] + inference_long[["doubt"]] * attr(lengths$counts, "sd") * sqrt(k:1)
+  reach <- lengths$ends[min(max(which(beyond >= enough), 1) + 1, k)]
+  p <- design_dim(facts$design)
+  usual <- if (facts$response$kind == "count") facts$level$curvature else 1
+  noise <- sqrt(2) * curvature / (n * sqrt(2 * rho))
+  max(facts$geometry$cap, min(reach, longest, sqrt(inference_kappa * usual / (p * sqrt(2 * p) * noise))))
+}
+
+# The matrix of the first step, or NULL.
+first_step <- function(hessian, facts, clip, n, rho) {
+  p <- nrow(hessian$hessian)
+  e <- eigen(hessian$hessian, symmetric = TRUE)
+  values <- pmax(e$values, 2 * step_floor * hessian$sd * sqrt(2 * p))
+  if (facts$response$kind == "count") {
+    moved <- (2 * clip / n)^2 / (2 * rho) * sum(1 / values) / facts$level$curvature
+    if (moved > inference_first_most) return(NULL)
+  }
+  recompose(e$vectors, 1 / values)
+}
+
+largest_curvature <- function(response, level) {
+  if (response$kind != "count") return(1)
+  min(level$curvature * exp(inference_reach * sqrt(level$variance)), 1)
+}
+
+# ---- the clip of the gradient ----
+
+# The noise of a gradient clipped to L has a standard deviation of 2 L / (n mu) in each coordinate, and its bias is at
+# most b(L), the mean of (s - L)+ for the sizes s. If a fraction S(x) of the records has sizes beyond x and falls like
+# x^-a from L on, b(L) = S(L) L / (a - 1), and both are equal at S(L) = 2 (a - 1) / (n mu): so L is where a fraction of
+# q / (n mu) is beyond. Noise hides such a fraction. The last end that noisy counts show, x, and the power of the
+# fraction before it tell L. The power is uncertain, so that its logarithm is averaged with one that is expected
+# (inst/experiments/tail-rule.R).
+
+tail_window <- 6L                 # ends whose counts are taken for the fraction beyond the first: the rest is noise
+tail_sure <- 3                    # standard deviations of its noise by which the fraction beyond x exceeds zero
+tail_ratio <- 5                   # times this fraction is beyond the end from which on the power is measured
+tail_usual <- c(power = 2.5, doubt = 0.35, misfit = 0.15) # power that is expected, errors of its logarithm
+tail_q <- c(bounded = 2, count = 3)
+tail_least <- c(bounded = 1.8, count = 2.5) # range of the power
+tail_most <- 6
+inference_allowed <- 0.5          # of b(L) in each coordinate
+
+tail_fraction <- function(facts) tail_q[[facts$response$kind]]
+tail_powers <- function(facts) c(tail_least[[facts$response$kind]], tail_most)
+
+# sizes: counts and ends; fraction: that is to be beyond L; present: fraction of records that are used. Returns clip,
+# bias, power, beyond, the fraction beyond clip, and heavy: is the power less than the least one?
+read_tail <- function(sizes, fraction, powers, present = 1) {
+  ends <- sizes$ends
+  k <- length(ends)
+  middle <- c(ends[1], sqrt(ends[-1] * ends[-k]))
+  up_to <- pmin(seq_len(k) + tail_window, k + 1L)
+  total <- c(0, cumsum(as.vector(sizes$counts)))
+  beyond <- total[up_to] - total[seq_len(k)]
+  noise <- attr(sizes$counts, "sd") * sqrt(up_to - seq_len(k))
+  last <- max(which(beyond >= tail_sure * noise), 2)
+  seen <- max(beyond[last], noise[last])
+  first <- max(which(beyond[seq_len(last - 1)] >= min(tail_ratio * seen, 0.6 * present)), 1)
+  run <- log(middle[last] / middle[first])
+  measured <- log(max(beyond[first] / seen, 1.2)) / run
+  doubt <- (noise[last] / seen / run / measured)^2 + tail_usual[["misfit"]]^2
+  expected <- tail_usual[["doubt"]]^2
+  power <- exp((log(measured) / doubt + log(tail_usual[["power"]]) / expected) / (1 / doubt + 1 / expected))
+  heavy <- power < powers[1]
+  power <- min(max(power, powers[1]), powers[2])
+  clip <- min(middle[last] * max(seen / fraction, 1)^(1 / power), ends[k])
+  few <- if (clip >= ends[k]) 0 else seen * (middle[last] / clip)^power
+  list(clip = clip, bias = few * clip / (power - 1), power = power, beyond = few, heavy = heavy)
+}
+
+# Estimates and covariance in the units of the response.
+in_units <- function(found, response) {
+  unit <- if (response$kind == "bounded") response$half else 1
+  found[c("coefficients", "predictor")] <- lapply(found[c("coefficients", "predictor")], response_coef,
+                                                  template = response, intercept = TRUE)
+  found$vcov <- unit^2 * found$vcov
+  found
+}
