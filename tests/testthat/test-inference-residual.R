@@ -154,7 +154,7 @@ test_that("seven releases are paid for, in their proportions, out of three quart
   reach <- fit$inference$released$clip
   hessian <- fit$inference$released$longest^2
   expect_equal(ledger$sensitivity, sqrt(2) * c(1, 1, 1, hessian, sqrt(2) * reach, sqrt(2) * reach, reach^2) / 4000,
-               tolerance = 1e-6)
+               tolerance = 1e-5) # ends that are close together add to the rounding of counts
   first <- fitted(eps = 1, inference = "none")
   second <- later(first, d, eps = 2)
   expect_identical(nrow(dp_ledger(second)), nrow(dp_ledger(first)) + 7L)
