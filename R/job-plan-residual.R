@@ -98,7 +98,7 @@ planned_rows <- function(s) {
 plan_length <- 1.2
 
 planned_clip <- function(s, spread, rho, k) {
-  places <- if (is.finite(k)) 0 else seq(0, 0.5, length.out = 9)[-9] # where the ends are, relative to the residuals
+  places <- if (is.finite(k)) 0 else seq(0, 0.5, length.out = 65)[-65] # where the ends are, relative to the residuals
   exp(mean(log(vapply(places, function(place) clip_of_ends(s, spread, rho, k, 2^-place * min(k, 64)), 0))))
 }
 
