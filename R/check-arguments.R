@@ -268,11 +268,18 @@ sound_codes <- function(x) match(unclass(x), seq_along(base::levels(x)))
 as_labels <- function(x) {
   labels <- if (is.factor(x)) base::levels(x)[sound_codes(x)] else as.character(x)
   if (is.double(x) && !is.object(x)) {
-    whole <- !is.na(x) & x == round(x) & abs(x) <= .Machine$integer.max
-    labels[whole] <- as.character(as.integer(x[whole]))
+    whole <- !is.na(x) & x == round(x) & abs(x) <= 1e15
+    labels[whole] <- sprintf("%.0f", x[whole] + 0) # no negative zero
   }
   labels[!is_text(labels)] <- NA
   labels
+}
+
+# Labels of whole numbers in one form: R and other programs write 100000 as 1e+05, too.
+plain_labels <- function(x) {
+  number <- which(grepl("^[+-]?[0-9]+([.][0-9]+)?[eE][+]?[0-9]+$", x, useBytes = TRUE))
+  x[number] <- as_labels(as.double(x[number]))
+  x
 }
 
 is_text <- function(x) Encoding(x) != "bytes" & validEnc(x)
@@ -283,6 +290,13 @@ as_ascii <- function(x) {
   if (is.character(x)) x[grepl("[^\\x01-\\x7f]", x, perl = TRUE, useBytes = TRUE)] <- NA
   x
 }
+
+# The texts of as.logical().
+true_texts <- c("T", "TRUE", "True", "true")
+false_texts <- c("F", "FALSE", "False", "false")
+
+# Levels that are truth values are read as these: databases store TRUE as 1.
+of_truth <- function(levels) length(levels) > 0L && all(levels %in% c("FALSE", "TRUE"))
 
 times <- c("Date", "POSIXct")
 

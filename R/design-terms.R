@@ -358,6 +358,7 @@ read_column <- function(data, name, known, arg, call) {
 
 # A factor with these levels. NA is a level where it is declared as one, for example by addNA().
 as_declared <- function(x, levels, ordered) {
-  codes <- if (is.factor(x) && identical(base::levels(x), levels)) sound_codes(x) else match(as_labels(x), levels)
+  codes <- if (is.factor(x) && identical(base::levels(x), levels)) sound_codes(x)
+           else match(plain_labels(as_labels(x)), plain_labels(levels))
   structure(codes, levels = as.character(levels), class = c(if (ordered) "ordered", "factor"))
 }

@@ -43,8 +43,10 @@
 #' several files. CSV files need a header, as written by [utils::write.csv()], and are read `chunk` rows at a time. They
 #' are read by [scan()], which is slow, and every pass reads them again: convert large ones to Parquet. After the header
 #' each line is a record, also a blank line (its values are missing), except lines within quotes; fields beyond the
-#' header's columns are ignored. A quote that is not closed makes a CSV file invalid, a text with a zero byte a Parquet
-#' file. All files must have the same columns; columns that the fit does not use are not read.
+#' header's columns are ignored. A quote within a field without quotes, or one that is not closed, makes a CSV file
+#' invalid, and so does a text with a zero byte a Parquet file: making the source is then an error. `NA` is missing, but
+#' the level `"NA"` in columns whose `levels` have it, where missing values are empty fields. All files must have the
+#' same columns; columns that the fit does not use are not read.
 #'
 #' A folder stands for all its CSV or all its Parquet files, a path with wildcards such as `"data/2026-*.csv"` for those
 #' that match, in the order of their names. The list of files is public, and is taken when the source is made.
@@ -57,10 +59,6 @@
 #' The number of rows of a query's result is public. So a query must not choose records by private values: query all
 #' records, and give [dp_sosp()] the condition as `subset`. A message says so where the query has `WHERE`, `HAVING`,
 #' `LIMIT`, `DISTINCT`, `GROUP` or `JOIN`.
-#'
-#' SQLite has types of values only. With the type of the column each value is read by itself: as a number, also if it is
-#' a text that is one; as a text; as a date or time if it is a text in the format of `types`, or a number of days or of
-#' seconds since 1970 as RSQLite writes them. Infinite dates of PostgreSQL are missing.
 #'
 #' # Sums in the database
 #' With `push = TRUE` the database computes the sums that it can: gradients, values, decreases of a line search, counts
@@ -78,8 +76,8 @@
 #' `sqrt`, `abs`, `sign`, `pmin`, `pmax`; comparisons, `& | !`, `xor`, `is.na`, `%in%`, `ifelse`; `cut`, `factor` with
 #' their breaks and levels; `poly(raw = TRUE)`, and `bs` and `ns` with their knots, up to degree 5; contrasts. An error
 #' names any other function; make a view of the table that has it as a column. In PostgreSQL columns may be
-#' dates and times (`date`, `timestamptz`). An intermediate result that is not finite, or exceeds 1e150 in an operation,
-#' counts as missing, and below 1e-150 as zero. Otherwise values are those of R up to rounding errors.
+#' dates and times (`date`, `timestamptz`). What exceeds 1e150 in an operation counts as infinite, and what is below
+#' 1e-150 as zero, which has no sign. Otherwise values are those of R up to rounding errors, infinite ones, too.
 #'
 #' The numbers of the mapped rows are rounded to multiples of 2^-20 of the radius, and so are a record's contributions
 #' to a sum, so that sums are exact and no sensitivity grows: fits agree with those in memory to about six digits.
@@ -117,8 +115,22 @@
 #' levels.
 #'
 #' Chunks are then read as the schema says, value by value. A value that does not have its column's type or levels is
-#' missing, and makes its row a null record; it is not counted or reported anywhere. Numbers, dates and times that come
-#' as text must be plain ASCII, dates and times of at most 1000 bytes. Printing a source shows its types.
+#' missing, and makes its row a null record; it is not counted or reported anywhere. The rules are the same for all
+#' sources, and for the statements of databases:
+#'
+#' * A number may also be a text that is a decimal number as a whole, such as `" 12.5 "`, `"1e-3"` or `"-Inf"`, or a
+#'   truth value, which is 1 or 0.
+#' * A truth value may also be the number 1 or 0, or one of the texts `TRUE`, `True`, `true`, `T` and their opposites.
+#' * A level is matched with the text of a value, byte by byte with its white space; an empty text may be a level. Whole
+#'   numbers have the text of their digits, whatever their type is. Blanks that fill a `char(n)` are left out. Where the
+#'   levels are `"FALSE"` and `"TRUE"`, values are read as truth values.
+#' * A date or time may also be a text such as 2026-05-31 or 2026-05-31T23:59:59Z, or a number of days or of seconds
+#'   since 1970, as RSQLite writes them; infinite ones are missing.
+#' * Text must be plain ASCII where it stands for a number, a date or a time, the latter of at most 1000 bytes.
+#'
+#' A declared type that no value of a column can have, such as `"numeric"` of a column of dates, is an error where the
+#' column has a type of its own: in Parquet files, PostgreSQL and DuckDB. What a database does not compute with is
+#' refused before anything is charged. `vignette("what-works")` has a table.
 #'
 #' # Persons
 #' With `id` the rows of a source belong to persons, who are protected with all of their rows (see the section Persons
@@ -238,11 +250,13 @@ dp_source.default <- function(x, ...) {
 # the number of rows; by default found by a pass. shown(first): the first chunk, with types inferred from its values. A
 # source that can be read only once has an environment `once`, which records whether it was read. With an id rows are
 # not counted, and there may be none, as the last person with rows must not decide: with_persons() sets a missing n.
+# typed: do the columns of chunks have types that no value decides, as those of Parquet files and of most databases?
 new_source <- function(open, label, n, levels, types, count = NULL, shown = identity, once = FALSE, cache = "auto",
-                       id = NULL, call = sys.call(-1)) {
+                       id = NULL, typed = FALSE, call = sys.call(-1)) {
   if (!is.null(n)) n <- check_count(n, "n", call = call)
   first <- if (once) declared_columns(n, levels, types, call) else read_source(first_chunk(open), call)
   if (is.null(id) && !once && NROW(first) == 0L) abort("source", "The source has no rows.", call = call)
+  if (typed && !is.null(first)) check_stored(first, levels, types, call)
   if (is.null(first)) first <- empty_columns(c(names(levels), names(types), id))
   schema <- source_schema(shown(first), levels, types, call)
   if (is.null(n) && is.null(id)) {
@@ -370,9 +384,8 @@ print.dp_source <- function(x, ...) {
 
 # Finds the persons of a source, by the column of their ids, when it is made.
 
-# A source with the persons of this column. source$n is the declared number of persons, or NULL. forms: of a database,
-# see query_opener().
-with_persons <- function(source, id, call, forms = NULL) {
+# A source with the persons of this column. source$n is the declared number of persons, or NULL.
+with_persons <- function(source, id, call) {
   if (is.null(id)) return(source)
   if (!is.character(id) || length(id) != 1L || is.na(id)) {
     # Ids in its place have the length of the rows, whose number is private.
@@ -386,8 +399,7 @@ with_persons <- function(source, id, call, forms = NULL) {
   }
   id_key(source$schema[[id]], call)
   if (!is.null(source$push)) {
-    value <- sprintf(forms[[id]] %||% "%s", push_column(source$push, as.name(id)))
-    source$push$persons <- new_push_persons(source$push, id, value, source$schema[[id]], call)
+    source$push$persons <- new_push_persons(source$push, id, source$schema[[id]], call)
   }
   found <- read_source(count_persons(source, id), call)
   if (is.null(source$n) && found$n == 0) {

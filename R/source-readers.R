@@ -13,12 +13,15 @@ dp_source.character <- function(x, n = NULL, levels = NULL, types = NULL, chunk 
   label <- paste(if (kind == "csv") "CSV" else "Parquet", "files") # their number may follow from that of the rows
   x <- normalizePath(x)
   if (kind == "csv") {
-    source <- new_source(csv_opener(x, chunk), label, n, levels, with_text(types, setdiff(id, names(levels))),
-                         shown = csv_shown, cache = cache, id = id, call = call)
+    for (file in x) check_quotes(file, call)
+    types <- with_text(types, setdiff(id, names(levels)))
+    source <- new_source(csv_opener(x, chunk, levels), label, n, levels, types, shown = csv_shown, cache = cache,
+                         id = id, call = call)
     return(with_persons(source, id, call))
   }
   count <- function() sum(vapply(x, function(file) as.double(nanoparquet::read_parquet_info(file)$num_rows), 0))
-  source <- new_source(parquet_opener(x), label, n, levels, types, count, cache = cache, id = id, call = call)
+  source <- new_source(parquet_opener(x), label, n, levels, types, count, cache = cache, id = id, typed = TRUE,
+                       call = call)
   with_persons(source, id, call)
 }
 
@@ -123,8 +126,10 @@ parquet_opener <- function(files) {
 
 # ---- CSV ----
 
-# All columns are read as text; source-stream.R converts them to the types of the schema.
-csv_opener <- function(files, chunk) {
+# All columns are read as text; source-stream.R converts them to the types of the schema. NA is missing, but not in
+# columns whose declared levels have it, as "NA" is a country and a continent.
+csv_opener <- function(files, chunk, levels) {
+  with_na <- names(Filter(function(known) "NA" %in% as_labels(known), levels))
   function(columns) {
     at <- 0L
     connection <- NULL
@@ -143,7 +148,7 @@ csv_opener <- function(files, chunk) {
     # Each file ends with a chunk without rows, so that one without any shows its columns.
     read <- function() {
       if (is.null(connection) && !open_next()) return(NULL)
-      data <- csv_rows(connection, fields, chunk)
+      data <- csv_rows(connection, fields, chunk, with_na)
       if (nrow(data) == 0L) close()
       data
     }
@@ -161,10 +166,43 @@ csv_fields <- function(connection, columns) {
 }
 
 # One line is one record, with any number of fields: no value may add or remove a record.
-csv_rows <- function(connection, fields, chunk) {
-  data <- scan(connection, fields, nmax = chunk, sep = ",", quote = "\"", fill = TRUE, flush = TRUE, multi.line = FALSE,
-               blank.lines.skip = FALSE, quiet = TRUE)
-  list2DF(data[!vapply(fields, is.null, NA)])
+csv_rows <- function(connection, fields, chunk, with_na) {
+  data <- scan(connection, fields, nmax = chunk, sep = ",", quote = "\"", fill = TRUE, flush = TRUE,
+               multi.line = FALSE, blank.lines.skip = FALSE, quiet = TRUE, na.strings = character())
+  data <- data[!vapply(fields, is.null, NA)]
+  without <- !names(data) %in% with_na
+  data[without] <- lapply(data[without], function(text) replace(text, text %in% "NA", NA))
+  list2DF(data)
+}
+
+# A quote opens at the beginning of a field, closes at its end, and is double within one. Any other one, such as that of
+# 12" pipe, would take the following lines into its field: the file is refused before a row of it is read.
+check_quotes <- function(file, call) {
+  connection <- gzfile(file, "rb")
+  on.exit(close(connection))
+  read <- function(size) readBin(connection, "raw", size)
+  ends <- charToRaw(",\n\r\"")
+  before <- charToRaw("\n")
+  open <- FALSE
+  sound <- TRUE
+  first <- read(1L)
+  if (identical(first, as.raw(0xef))) { # the mark of UTF-8 has three bytes
+    read(2L)
+    first <- read(1L)
+  }
+  while (sound && length(first) > 0L) {
+    block <- c(first, read(2^20))
+    first <- read(1L)
+    at <- which(block == charToRaw("\""))
+    opens <- xor(seq_along(at) %% 2L == 0L, !open)
+    sound <- all(c(before, block)[at[opens]] %in% ends, c(block, first, ends[2])[at[!opens] + 1L] %in% ends)
+    if (length(at) > 0L) open <- opens[length(at)]
+    before <- block[length(block)]
+  }
+  if (sound && !open) return(invisible())
+  abort("source", "The file ", encodeString(file, quote = "\""), " has a quote within a field, or one that is not ",
+        "closed, which would hide the records that follow. Write such fields as `write.csv()` does: the field in ",
+        "quotes, and each quote within it twice.", call = call)
 }
 
 # A column is shown as numeric or logical if all its values that are valid text are: type.convert() raises an error that
@@ -192,16 +230,21 @@ dp_source.DBIConnection <- function(x, query, n = NULL, levels = NULL, types = N
   }
   if (!is.null(id)) read_source(check_limits(x, call), call)
   check_driver(x, call)
-  table <- read_source(DBI::dbExistsTable(x, query), call)
-  if (!table) inform_query(query)
-  from <- if (table) DBI::dbQuoteIdentifier(x, query) else paste0("(", query, ")")
+  dialect <- if (push) push_dialect(x, call) else known_dialect(x)
+  is_table <- read_source(DBI::dbExistsTable(x, query), call)
+  if (!is_table) inform_query(query)
+  from <- if (is_table) DBI::dbQuoteIdentifier(x, query) else paste0("(", query, ")")
   count <- function() DBI::dbGetQuery(x, paste("SELECT COUNT(*) FROM", from, "AS t"))[[1]]
-  source <- new_source(query_opener(x, from, chunk), if (table) "a table" else "a query", n, levels, types, count,
-                       cache = cache, id = id, call = call)
-  forms <- read_source(value_forms(x, from, source$schema), call)
-  source$open <- query_opener(x, from, chunk, forms)
-  if (push) source$push <- open_push(x, from, call)
-  with_persons(source, id, call, forms)
+  source <- new_source(query_opener(x, from, chunk), if (is_table) "a table" else "a query", n, levels, types,
+                       count, cache = cache, id = id, typed = !is.null(dialect) && !dialect$untyped, call = call)
+  # A value must be read by itself, whatever the others are: RSQLite coerces all values of a chunk to the type of the
+  # first one, and RPostgres reads an infinite date beyond its end.
+  if (!is.null(dialect)) {
+    table <- with_forms(read_source(new_push(x, from, dialect), call), source$schema)
+    source$open <- query_opener(x, from, chunk, table$forms)
+  }
+  if (push) source$push <- open_push(table, call)
+  with_persons(source, id, call)
 }
 
 # In the drivers whose statements are known.
@@ -213,14 +256,14 @@ check_driver <- function(connection, call) {
   rows <- paste("SELECT", do.call(paste, c(unname(values), list(seq_len(nrow(sample_rows))), sep = ", ")))
   rows[1] <- paste("SELECT", toString(first), ", 1 AS place")
   from <- sprintf("(SELECT * FROM (%s) AS s ORDER BY place)", paste(rows, collapse = " UNION ALL "))
-  forms <- if (inherits(connection, "SQLiteConnection")) vapply(sample_rows, sqlite_form, "")
+  forms <- if (inherits(connection, "SQLiteConnection")) {
+    vapply(sample_rows, function(known) untyped_form(dialects$sqlite, known)$sql, "")
+  }
   check_reader("The database's driver", call, query_opener(connection, from, 5, forms))
 }
 
-open_push <- function(connection, from, call) {
-  dialect <- push_dialect(connection, call)
-  check_own_names(from, call)
-  push <- read_source(new_push(connection, from, dialect), call)
+open_push <- function(push, call) {
+  check_own_names(push$from, call)
   check_functions(push, call)
   push
 }
@@ -247,35 +290,6 @@ query_opener <- function(connection, from, chunk, forms = NULL) {
     )
   }
 }
-
-# A value must be read by itself, whatever the others are. SQLite has types of values only, and RSQLite coerces all
-# values of a chunk to the type of the first one. RPostgres reads an infinite date beyond its end.
-value_forms <- function(connection, from, schema) {
-  if (inherits(connection, "SQLiteConnection")) return(vapply(schema, sqlite_form, ""))
-  if (!inherits(connection, "PqConnection")) return(NULL)
-  types <- new_push(connection, from, dialects$postgres)$types
-  forms <- c("%s", "CASE WHEN isfinite(%1$s) THEN %1$s END")[types %in% c("date", "timestamp", "timestamptz") + 1L]
-  stats::setNames(forms, names(types))
-}
-
-sqlite_form <- function(known) {
-  if (!is.null(time_of(known))) return(sqlite_forms[[time_of(known)]])
-  if (identical(column_kind(known), "numeric")) sqlite_forms$number else sqlite_forms$text
-}
-
-# Each gives a number, or a text.
-sqlite_forms <- list(
-  # A text equals its number only if it is one as a whole.
-  number = paste("CASE WHEN typeof(%1$s) IN ('integer', 'real') OR (typeof(%1$s) = 'text' AND %1$s =",
-                 "CAST(%1$s AS REAL)) THEN CAST(%1$s AS REAL) END"),
-  # Whole numbers have the same text as integers and as doubles.
-  text = paste("CASE WHEN typeof(%1$s) = 'real' AND %1$s = CAST(%1$s AS INTEGER) THEN CAST(CAST(%1$s AS INTEGER)",
-               "AS TEXT) WHEN typeof(%1$s) <> 'blob' THEN CAST(%1$s AS TEXT) END"),
-  Date = paste("CASE WHEN typeof(%1$s) IN ('integer', 'real') THEN date(%1$s * 86400.0, 'unixepoch')",
-               "WHEN typeof(%1$s) = 'text' THEN %1$s END"),
-  POSIXct = paste("CASE WHEN typeof(%1$s) IN ('integer', 'real') THEN strftime('%%Y-%%m-%%d %%H:%%M:%%f', %1$s,",
-                  "'unixepoch') WHEN typeof(%1$s) = 'text' THEN %1$s END")
-)
 
 # The text of a query is public, and these words in it tell how many rows come, or from how many persons one is.
 counting_words <- c("WHERE", "HAVING", "LIMIT", "DISTINCT", "GROUP", "JOIN")

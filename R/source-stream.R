@@ -120,21 +120,26 @@ conform_chunk <- function(chunk, schema, columns) {
 
 # Converts a chunk's column to the type that the schema declares. A single record may have changed the type, for example
 # a word in a column that read.csv() reads. So values are converted one by one, as text, and a value that is not of the
-# declared type is missing. It must not affect the other values.
+# declared type is missing. It must not affect the other values. The rules are those of all sources: databases follow
+# them by with_forms() (R/sql-read.R).
 conform_column <- function(x, known, rows) {
   kind <- column_kind(known)
   x <- unlabelled(x)
   if (kind == "numeric" && is.null(time_of(known)) && is.list(x) && length(x) == rows) x <- list_numbers(x)
-  if (length(x) != rows || !identical(column_kind(x), kind) || !identical(time_of(x), time_of(known))) {
+  time <- time_of(known)
+  if (!is.null(time) && length(x) == rows && is_plain_number(x)) x <- since_1970(x, time)
+  if (length(x) != rows || !identical(column_kind(x), kind) || !identical(time_of(x), time)) {
     x <- rep_len(as_text(x, rows), rows)
   }
   switch(kind,
-    numeric = if (is.character(x)) text_values(x, time_of(known)) else x,
-    logical = as.logical(x),
+    numeric = if (is.character(x)) text_values(x, time) else x,
+    logical = if (is.character(x)) text_truth(x) else as.logical(x),
     character = as_labels(x),
-    factor = as_declared(x, levels(known), is.ordered(known))
+    factor = as_declared(if (of_truth(levels(known))) as_truth_labels(x) else x, levels(known), is.ordered(known))
   )
 }
+
+is_plain_number <- function(x) is.numeric(x) && !is.object(x) && is.null(dim(x))
 
 # The numbers of a list, each as it is: as text it would be rounded. Other elements are read as text.
 list_numbers <- function(x) {
@@ -148,17 +153,45 @@ list_numbers <- function(x) {
 # Converts text to numbers, dates or times, each value by itself.
 text_values <- function(x, time) if (is.null(time)) text_numbers(x) else text_times(x, time)
 
-# Missing where the text is not a number in ASCII: as.double() raises an error that quotes text which is not valid.
-text_numbers <- function(x) suppressWarnings(as.double(as_ascii(x)))
+# Decimal and infinite numbers in ASCII, and truth values: as.double() also takes hexadecimal numbers and "1e", and
+# raises an error that quotes text which is not valid.
+text_numbers <- function(x) {
+  x <- as_ascii(x)
+  number <- as.double(replace(x, !grepl(number_pattern, x, perl = TRUE), NA))
+  number[x %in% true_texts] <- 1
+  number[x %in% false_texts] <- 0
+  number
+}
 
-# Dates and times are in the format of ISO 8601, times in UTC. strptime() raises an error for text of more than 1000
-# bytes.
+number_pattern <- "(?i)^[ \\t-\\r]*[+-]?(([0-9]+([.][0-9]*)?|[.][0-9]+)(e[+-]?[0-9]+)?|inf(inity)?)[ \\t-\\r]*$"
+
+# The numbers 1 and 0 are truth values, and others are none.
+text_truth <- function(x) c(FALSE, TRUE)[match(text_numbers(x), 0:1)]
+
+# The labels of truth values.
+as_truth_labels <- function(x) as.character(text_truth(as_labels(x)))
+
+# Dates and times are in the format of ISO 8601, in UTC, where a date is its first second, or numbers of days or seconds
+# since 1970. strptime() raises an error for text of more than 1000 bytes, and does not look at what follows a date.
 text_times <- function(x, time) {
   x <- as_ascii(x)
-  x[nchar(x, "bytes") > 1000L] <- NA
-  parts <- strptime(x, if (time == "Date") "%Y-%m-%d" else "%Y-%m-%d %H:%M:%OS", tz = "UTC")
-  if (time == "Date") as.Date(parts) else as.POSIXct(parts)
+  number <- text_numbers(replace(x, x %in% c(true_texts, false_texts), NA))
+  x[!grepl(time_pattern, x, perl = TRUE) | nchar(x, "bytes") > 1000L] <- NA
+  day <- sub(time_pattern, "\\1", x, perl = TRUE)
+  clock <- sub(time_pattern, "\\3", x, perl = TRUE)
+  clock[clock %in% ""] <- "00:00:00"
+  since <- if (time == "Date") as.Date(strptime(day, "%Y-%m-%d", tz = "UTC"))
+           else as.POSIXct(strptime(paste(day, clock), "%Y-%m-%d %H:%M:%OS", tz = "UTC"))
+  since_1970(ifelse(is.na(since), number, unclass(since)), time)
 }
+
+# Numbers of days or seconds since 1970.
+since_1970 <- function(since, time) {
+  since[!is.finite(since)] <- NA
+  if (time == "Date") structure(as.double(since), class = "Date") else .POSIXct(as.double(since), "UTC")
+}
+
+time_pattern <- "^ *([0-9]{4}-[0-9]{1,2}-[0-9]{1,2})([ T]([0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}([.][0-9]*)?)Z?)? *$"
 
 # The text of each value by itself: as.character() of other classes than these may look at all values. It is missing for
 # other types, and in every row of a column without one value per row.
@@ -175,6 +208,25 @@ as_text <- function(x, rows) {
 
 time_text <- function(x) {
   if (time_of(x) == "Date") format(x, "%Y-%m-%d") else format(x, "%Y-%m-%d %H:%M:%S", tz = "UTC")
+}
+
+# Can a column have any value of the type that is declared? Its own type is public.
+check_stored <- function(first, levels, types, call) {
+  refuse <- function(name, is, ...) abort("argument", "`", name, "` has ", is, " in the source: ", ..., call = call)
+  for (name in intersect(names(types), names(first))) {
+    x <- first[[name]]
+    if (!is.null(time_of(x)) && types[[name]] %in% c("numeric", "logical")) {
+      refuse(name, "dates or times", "declare it as \"", time_of(x), "\", not as \"", types[[name]], "\".")
+    }
+    if (is.logical(x) && types[[name]] %in% times) {
+      refuse(name, "truth values", "declare it as \"logical\", not as \"", types[[name]], "\".")
+    }
+  }
+  for (name in intersect(names(levels), names(first))) {
+    if (is.logical(first[[name]]) && !any(as_labels(levels[[name]]) %in% c("FALSE", "TRUE"))) {
+      refuse(name, "truth values", "their levels are \"FALSE\" and \"TRUE\".")
+    }
+  }
 }
 
 close_reader <- function(reader) if (!is.null(reader)) reader$close()

@@ -184,7 +184,8 @@ one_chunk <- function(data) {
 
 # The columns of a shard in the types of the schema (source-stream.R).
 shard_data <- function(request) {
-  open <- if (is.function(request$shard)) shard_opener(request$shard) else dp_source(request$shard, n = request$n)$open
+  open <- if (is.function(request$shard)) shard_opener(request$shard)
+          else dp_source(request$shard, n = request$n, levels = Filter(length, lapply(request$schema, levels)))$open
   reader <- open(request$columns)
   on.exit(close_reader(reader))
   source <- list(schema = request$schema)

@@ -12,11 +12,11 @@ case_at <- function(k, values) {
 double_dialect <- function(text, known, int, total, quotient, begin, end) {
   double <- function(e) sprintf("CAST(%s AS DOUBLE)", e)
   list(
-    class = NULL, log = "LN", float = "DOUBLE", fence = "",
+    class = NULL, log = "LN", float = "DOUBLE", fence = "", infinite = "CAST('Infinity' AS DOUBLE)",
     number = function(x) double(sprintf("%.16e", x)),
     int = function(e) sprintf("CAST(%s(%s) AS BIGINT)", int, e), quotient = quotient,
     total = function(e) double(sprintf("SUM(%s)", total(e))),
-    known = known, double = function(x, type) double(x),
+    known = known, times = c("Date", "POSIXct"), untyped = FALSE, double = function(x, type) double(x),
     text = function(x, type) sprintf(text, x), bytes = identity, code = case_code, at = case_at,
     guard = function(x, e) e, begin = begin, end = end, most = 1600, characters = 5e7, greatest = "GREATEST"
   )
@@ -27,11 +27,13 @@ double_dialect <- function(text, known, int, total, quotient, begin, end) {
 #   class       of its DBI connection; NULL where only the text of statements was tested
 #   log         the logarithm, of any base
 #   fence       ends a SELECT that must be computed once per row, before the SELECT around it
-#   float       the type of doubles; number(x)
+#   float       the type of doubles; number(x); infinite: the number beyond all others
 #   int(e)      the double e, rounded to an integer
 #   quotient    the operator between two integers that gives their quotient, cut towards zero
 #   total(e)    the sum of an integer e of at most 60 bits: computed exactly, then converted to a double
-#   known       types of columns that are numbers, text, truth values, dates and times; NULL if only values have types
+#   known       types of columns that are numbers, text, truth values, dates and times; times: all types of these two,
+#               which may be infinite; casts: of numbers that the driver would not read as they are
+#   untyped     do only values have types? Then known has names for what is read (R/sql-read.R)
 #   double(x, type)  a numeric column as a double; no value may cause an error
 #   text(x, type)    a column that is text or an integer, as text; bytes(x): such a text, which is equal to another one
 #                    only if its bytes are
@@ -50,12 +52,14 @@ double_dialect <- function(text, known, int, total, quotient, begin, end) {
 dialects <- list(
   postgres = list(
     class = "PqConnection", log = "LN", float = "double precision", fence = "OFFSET 0",
+    infinite = "CAST('Infinity' AS double precision)",
     number = function(x) sprintf("CAST(%.16e AS double precision)", x),
     int = function(e) paste0("CAST(", e, " AS bigint)"), quotient = "/",
     total = function(e) paste0("CAST(SUM(", e, ") AS double precision)"),
     known = list(number = c("float8", "float4", "int2", "int4", "int8", "numeric"),
                  text = c("text", "varchar", "int2", "int4", "int8"), truth = "bool", Date = "date",
                  POSIXct = "timestamptz"),
+    times = c("date", "timestamp", "timestamptz"), casts = c(money = "numeric", float4 = "float8"), untyped = FALSE,
     # Differences of infinite times are undefined.
     double = function(x, type) {
       switch(type, float8 = x, numeric = sprintf(postgres_numeric, x),
@@ -89,13 +93,14 @@ dialects <- list(
   ),
   sqlite = list(
     class = "SQLiteConnection", log = "LOG", float = "REAL", fence = "LIMIT -1",
+    infinite = "9e999",
     number = function(x) sprintf("%.16e", x),
     int = function(e) paste0("CAST(ROUND(", e, ") AS INTEGER)"), quotient = "/",
     # Sums have 63 bits and raise an error beyond that. Two digits of 30 bits are safe for up to 2^31 rows.
     total = function(e) {
       sprintf("(CAST(SUM((%1$s) >> 30) AS REAL) * 1073741824e0 + CAST(SUM((%1$s) & 1073741823) AS REAL))", e)
     },
-    known = NULL,
+    known = list(number = "number", text = "text", truth = "truth"), untyped = TRUE,
     double = function(x, type) x,
     text = function(x, type) {
       sprintf("(CASE WHEN typeof(%1$s) IN ('text', 'integer') THEN CAST(%1$s AS TEXT) END) COLLATE BINARY", x)
@@ -133,10 +138,12 @@ dialects <- list(
 )
 
 # Converts a number of any length that PostgreSQL's numeric has without the errors of a cast: very large numbers stay
-# very large, and numbers near zero are rounded to a multiple of 10^-200.
+# very large, beyond those of doubles they are infinite, and numbers near zero are rounded to a multiple of 10^-200.
 postgres_numeric <- paste(
-  "CASE WHEN %1$s > 1e150 THEN CASE WHEN %1$s < 1e308 THEN CAST(1e151 AS double precision) END",
-  "WHEN %1$s < -1e150 THEN CASE WHEN %1$s > -1e308 THEN CAST(-1e151 AS double precision) END",
+  "CASE WHEN CAST(%1$s AS text) = 'NaN' THEN NULL WHEN %1$s > 1e150 THEN CASE WHEN %1$s < 1e308 THEN",
+  "CAST(1e151 AS double precision) ELSE CAST('Infinity' AS double precision) END",
+  "WHEN %1$s < -1e150 THEN CASE WHEN %1$s > -1e308 THEN CAST(-1e151 AS double precision)",
+  "ELSE CAST('-Infinity' AS double precision) END",
   "ELSE CAST(ROUND(%1$s, 200) AS double precision) END"
 )
 
@@ -148,7 +155,8 @@ push_column <- function(push, e) paste0("t.", DBI::dbQuoteIdentifier(push$connec
 # The position of a column's values among the levels, with the table to be joined as `as` if the dialect needs one.
 column_code <- function(push, column, type, levels, as) {
   if (is_truth(push, type)) return(list(code = truth_code(column)))
-  push$dialect$code(push$dialect$text(column, type), DBI::dbQuoteString(push$connection, enc2utf8(levels)), as)
+  levels <- DBI::dbQuoteString(push$connection, enc2utf8(plain_labels(levels)))
+  push$dialect$code(push$dialect$text(column, type), levels, as)
 }
 
 is_truth <- function(push, type) !is.na(type) && type == push$dialect$known$truth

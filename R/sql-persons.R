@@ -1,21 +1,22 @@
 # Persons of a table whose database computes the sums (proofs: push-down-persons). Rows are not fetched then, and no
 # statement tells their number; R/sql-rows.R has their shares. A list of persons has
+#   id    the column of the id
 #   key   the id of a record's person, an expression; NULL where the record is of nobody, and not used
 #   n     number of persons, public
 #   most  of a fit: the largest number of a person's records that are used
 
-# value: an expression of the id as chunks read it; known: its column in the schema.
-new_push_persons <- function(push, id, value, known, call) {
+# known: the column of the id in the schema.
+new_push_persons <- function(push, id, known, call) {
   kind <- switch(column_kind(known), numeric = "number", character = , factor = "text")
   if (is.null(kind) || !is.null(time_of(known)) || !has_kind(push, id, kind)) {
     abort("argument", "With `push` the `id` must be a column of numbers or text, which \"", id, "\" is not there: ",
           push_advice, call = call)
   }
+  value <- push_column(push, as.name(id))
   type <- push$types[[id]]
-  dialect <- push$dialect
-  key <- if (kind == "number") number_key(dialect, value, type)
-         else text_key(push, if (is.na(type)) value else dialect$text(value, type), levels(known))
-  list(key = key)
+  key <- if (kind == "number") number_key(push$dialect, value, type)
+         else text_key(push, push$dialect$text(value, type), levels(known))
+  list(id = id, key = key)
 }
 
 # As it is: doubles would take large whole numbers for one.
@@ -46,6 +47,6 @@ check_limits <- function(connection, call) {
 
 count_ids <- function(push) {
   sql <- sprintf("SELECT COUNT(DISTINCT p.id) AS n FROM (SELECT %s AS id FROM %s AS t %s) AS p", push$persons$key,
-                 push$from, push$dialect$fence)
+                 formed_table(push, push$persons$id), push$dialect$fence)
   as.double(DBI::dbGetQuery(push$connection, sql)[[1]])
 }

@@ -52,10 +52,12 @@ pushed_expressions <- function(design) {
   e[!duplicated(names(e))]
 }
 
-# If there are expressions that are not columns, everything needed from the table is computed first. before: layers;
+# Columns are read through their forms. If there are expressions that are not columns, everything needed from the table
+# is computed first. before: layers;
 # from: the last of them; defined: the nodes of the expressions.
 with_expressions <- function(push, design) {
   e <- pushed_expressions(design)
+  push$from <- formed_table(push, c(unlist(lapply(e, all.vars)), push$persons$id))
   if (all(vapply(e, is.name, NA))) return(push)
   made <- define_expressions(push, design$schema, e)
   push[c("defined", "before", "widest")] <- made[c("nodes", "layers", "widest")]

@@ -11,8 +11,8 @@ new_push <- function(connection, from, dialect) {
 }
 
 push_dialect <- function(connection, call) {
-  known <- Filter(function(dialect) !is.null(dialect$class) && inherits(connection, dialect$class), dialects)
-  if (length(known) == 1L) return(known[[1]])
+  known <- known_dialect(connection)
+  if (!is.null(known)) return(known)
   abort("argument", "`push = TRUE` is for connections of RPostgres, RSQLite and duckdb, not ", describe(connection),
         ": ", push_advice, call = call)
 }
@@ -27,12 +27,13 @@ check_own_names <- function(from, call) {
 
 push_advice <- "`push = FALSE` reads the rows in chunks."
 
-# Column types by name; NA where columns have no types.
+# Column types by name; NA where columns have no types, "other" where the driver does not know one, such as enums.
 push_types <- function(push) {
   result <- DBI::dbSendQuery(push$connection, paste("SELECT * FROM", push$from, "AS t LIMIT 0"))
   on.exit(DBI::dbClearResult(result))
   columns <- DBI::dbColumnInfo(result)
-  types <- if (is.null(push$dialect$known)) NA_character_ else columns$.typname %||% columns$type
+  types <- columns$.typname %||% columns$type
+  types <- if (push$dialect$untyped) NA_character_ else replace(types, is.na(types), "other")
   stats::setNames(rep_len(types, nrow(columns)), columns$name)
 }
 
@@ -237,14 +238,11 @@ check_expressions <- function(push, design, refuse) {
   })
 }
 
-has_kind <- function(push, name, kind) {
-  known <- push$dialect$known
-  if (is.null(known)) kind %in% c("number", "text") else push$types[[name]] %in% known[[kind]]
-}
+has_kind <- function(push, name, kind) push$types[[name]] %in% push$dialect$known[[kind]]
 
 refused_kind <- function(name, type, kind) {
   if (!is.na(type)) return(paste0("`", name, "` has the type ", type, ", which is not read as ", kind, " there"))
-  paste0("`", name, "` is declared as ", kind, ", and this database has no types of columns: it reads numbers and text")
+  paste0("`", name, "` is declared as ", kind, ", which this database does not compute with")
 }
 
 # Is the range wide enough that a mapped column exceeds one by rounding only, and nothing overflows or underflows?

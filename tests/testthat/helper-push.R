@@ -79,11 +79,11 @@ mapped_rows <- function(source, formula, bounds, subset = NULL, loss = "logistic
 }
 
 is_tame <- function(numbers) {
-  rowSums(abs(numbers) > 1e100 | (abs(numbers) < 1e-100 & numbers != 0), na.rm = TRUE) == 0
+  rowSums((abs(numbers) > 1e100 & is.finite(numbers)) | (abs(numbers) < 1e-100 & numbers != 0), na.rm = TRUE) == 0
 }
 
 read_rows <- function(source) {
-  reader <- source$open(NULL)
+  reader <- source$open(names(source$schema))
   on.exit(reader$close())
   dpsosp:::next_chunk(source, reader, names(source$schema))
 }
@@ -100,7 +100,8 @@ mapped_in_r <- function(data, problem) {
   cbind(x[, design$columns$kind == "numeric", drop = FALSE], do.call(cbind, c(list(NULL), codes)), y)
 }
 
-# If no number is infinite, very large or very near zero, both agree; otherwise the database may have a null record.
+# If no number is very large or very near zero, but not infinite or zero, both agree; otherwise the database may have a
+# null record.
 expect_mapped <- function(source, formula, bounds = list(), subset = NULL, loss = "logistic") {
   rows <- mapped_rows(source, formula, bounds, subset, loss)
   tame <- is_tame(rows$numbers)
@@ -375,7 +376,6 @@ expect_random_expressions <- function(connection, seeds) {
     got <- DBI::dbGetQuery(connection, paste("WITH", toString(sprintf("%s AS (%s)", names(made$layers), made$layers)),
                                              "SELECT", made$nodes[[1]]$sql, "FROM", utils::tail(names(made$layers), 1)))
     wanted <- suppressWarnings(eval(e, data, dpsosp:::row_wise))
-    testthat::expect_true(all(is.finite(got[[1]]) | is.na(got[[1]])), info = deparse1(e))
     tame <- !is.na(got[[1]]) & tame_on_the_way(e, data)
     testthat::expect_false(anyNA(wanted[tame]), info = deparse1(e))
     testthat::expect_equal(got[[1]][tame], wanted[tame], tolerance = 1e-6, info = deparse1(e))

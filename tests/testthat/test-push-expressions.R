@@ -107,7 +107,8 @@ test_that("a rule refuses by itself what R has refused before it, and finds no l
   source <- push_pair(sqlite_connection(), d)$push
   schema <- dpsosp:::row_wise_schema(list(quote(a + f + g)), source$schema, NULL)
   rule <- function(e) {
-    made <- list2env(list(push = source$push, schema = schema, items = list(), joins = character()))
+    made <- list2env(list(push = source$push, schema = schema, items = list(), joins = character(),
+                          rules = dpsosp:::sql_rules))
     dpsosp:::translate(made, e)
   }
   refused <- function(e, reason) expect_error(rule(e), reason, class = "dpsosp_untranslated")

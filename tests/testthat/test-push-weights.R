@@ -73,11 +73,16 @@ test_that("columns without a type are weights and offsets where they have number
   }
   expect_gt(max(abs(sum_of()[-1])), 0.1)
   for (column in c("w", "o")) {
-    for (value in c("'twelve'", "x'00ff'", "'0.5'", "NULL", "1e999", if (column == "w") "9223372036854775807")) {
+    for (value in c("'twelve'", "x'00ff'", "'0.5 kg'", "NULL", "1e999", if (column == "w") "9223372036854775807")) {
       DBI::dbExecute(connection, sprintf("UPDATE people SET %s = %s WHERE id = 3", column, value))
       expect_identical(sum_of(), c(1, 0, 0), info = value)
     }
-    DBI::dbExecute(connection, sprintf("UPDATE people SET %s = 1 WHERE id = 3", column))
+    of_value <- function(value) {
+      DBI::dbExecute(connection, sprintf("UPDATE people SET %s = %s WHERE id = 3", column, value))
+      sum_of()
+    }
+    expect_identical(of_value("'0.5'"), of_value("0.5"))
+    of_value("1")
   }
   expect_gt(max(abs(sum_of()[-1])), 0.1)
 })

@@ -195,8 +195,8 @@ test_that("an infinite eps leaves no delta", {
 
 test_that("columns of a database that are not read as they are declared, and ranges that it cannot use", {
   connection <- sqlite_connection()
-  source <- push_pair(connection, transform(d, truth = 1L), types = c(truth = "logical"))$push
-  refused_formula("`truth` is declared as truth, and this database has no types of columns", y ~ truth, source)
+  source <- push_pair(connection, transform(d, day = 1L), types = c(day = "Date"))$push
+  refused_formula("`day` is declared as Date, which this database does not compute with", y ~ day, source)
   source <- push_pair(connection, d)$push
   problem <- suppressMessages(dpsosp:::problem_source(y ~ b, source, "logistic", frame_bounds["b"], NULL, NULL, NULL))
   push <- source$push
@@ -218,7 +218,7 @@ test_that("columns of a database that are not read as they are declared, and ran
   push <- source$push
   push$persons <- list(key = "t.a")
   expect_error(sums(push, far), "too large or too close.*charged stays charged", class = "dpsosp_error_source")
-  expect_null(dpsosp:::value_forms(structure(list(), class = "AnotherConnection"), "people", source$schema))
+  expect_null(dpsosp:::known_dialect(structure(list(), class = "AnotherConnection")))
 })
 
 test_that("certificates of shards in databases", {

@@ -127,7 +127,7 @@ test_that("bytes that are no text do not decide the types of a CSV file, and are
     expect_identical(lapply(source$schema, class), lapply(dp_source(csv_with("a", 3, raw()))$schema, class))
   }
   open_quote <- csv_with("f", 39, charToRaw("\"u"))
-  expect_silent(dp_source(open_quote, types = types))
+  expect_error(dp_source(open_quote, types = types), "not closed", class = "dpsosp_error_source")
 })
 
 test_that("in a Parquet file an odd text is a missing value", {

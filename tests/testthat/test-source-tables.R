@@ -81,6 +81,29 @@ test_that("with sums in the database an odd value is a missing value, too", {
   }
 })
 
+test_that("sums in SQLite read values as chunks do: numbers that are text, codes that are doubles, 0 and 1", {
+  connection <- sqlite_connection()
+  data <- transform(d, a = as.character(a), k = rep(c(1, 2, 3), length.out = 40), g = rep(c("u", "v "), 20))
+  data$a[1:6] <- c("Inf", "1e", "0x1A", " 12 ", "TRUE", "2e1")
+  data$flag <- as.integer(d$logical == "TRUE")
+  expected <- transform(data, a = as.double(d$a), k = factor(k), g = factor(g, c("u", "v ")), flag = flag == 1)
+  expected$a[1:6] <- c(Inf, NA, NA, 12, 1, 20)
+  levels <- list(k = 1:3, g = c("u", "v "))
+  for (column in c("", "TEXT", "NUMERIC")) {
+    DBI::dbWriteTable(connection, "people", data, overwrite = TRUE, field.types = if (column != "") c(a = column))
+    pair <- lapply(c(push = TRUE, chunks = FALSE), function(push) {
+      dp_source(connection, "people", types = c(a = "numeric", flag = "logical"), levels = levels, push = push)
+    })
+    expect_identical(rows_of(pair$chunks)[c("a", "k", "g", "flag")], expected[c("a", "k", "g", "flag")])
+    expect_mapped(pair$push, y01 ~ a + k + g + flag, list(a = c(10, 30)))
+    expect_mapped(pair$push, flag ~ I(a > 15) + cut(a, c(0, 10, Inf)) + I(k == "2"), list())
+  }
+  # TRUE and FALSE as levels of what SQLite stores as 1 and 0
+  coded <- dp_source(connection, "people", levels = list(flag = c("FALSE", "TRUE")), push = TRUE)
+  expect_identical(rows_of(coded)$flag, factor(expected$flag))
+  expect_mapped(coded, flag ~ k, list(k = c(1, 3)))
+})
+
 # ---- PostgreSQL ----
 
 test_that("in a table of PostgreSQL an infinite date or number, or a value of any type, is a missing value", {
@@ -105,4 +128,31 @@ test_that("in a table of PostgreSQL an infinite date or number, or a value of an
   source <- dp_source(connection, "people", levels = levels)
   expect_identical(source$schema$big, double())
   expect_identical(rows_of(source)$big, seq_len(40) * 1e9)
+})
+
+test_that("PostgreSQL's enums, domains, char(n), truth values and money are read for what they are", {
+  connection <- postgres_connection()
+  DBI::dbWriteTable(connection, "people", data.frame(a = rep(c(1.25, 2.1, 3), 20), g = rep(c("p", "q", "r", "q"), 15),
+                                                     flag = rep(c(TRUE, NA, FALSE), 20), y = rep(0:1, 30)))
+  run <- function(...) DBI::dbExecute(connection, sprintf(...))
+  run("CREATE TYPE kind AS ENUM ('p', 'q', 'r')")
+  run("CREATE DOMAIN word AS text")
+  run(paste("CREATE TABLE t AS SELECT *, g::kind AS e, g::word AS w, g::char(4) AS h, g::varchar(4) AS v,",
+            "flag::int AS f, a::numeric::money AS m, a::float4 AS s, a::numeric(8, 2) AS u FROM people"))
+  known <- c("p", "q", "r")
+  pair <- lapply(c(push = TRUE, chunks = FALSE), function(push) {
+    dp_source(connection, "t", levels = list(e = known, w = known, h = known, v = known, u = c("1.25", "2.1", "3")),
+              types = c(f = "logical", flag = "numeric", m = "numeric"), push = push)
+  })
+  read <- rows_of(pair$chunks)
+  for (column in c("e", "w", "h", "v")) expect_identical(read[[column]], factor(read$g))
+  expect_identical(as.double(read$u), rep(c(1, 2, 3), 20))
+  expect_identical(read$f, as.logical(read$flag))
+  expect_identical(read$m, rep(c(1.25, 2.1, 3), 20))
+  expect_equal(read$s, read$a, tolerance = 1e-7)
+  expect_mapped(pair$push, y ~ e + w, list())
+  expect_mapped(pair$push, y ~ h + v + u, list())
+  expect_mapped(pair$push, f ~ flag + m + s, list(flag = 0:1, m = c(0, 4), s = c(0, 4)))
+  expect_error(dp_source(connection, "t", levels = list(flag = c("0", "1"))), "levels are",
+               class = "dpsosp_error_argument")
 })

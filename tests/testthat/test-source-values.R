@@ -35,22 +35,44 @@ test_that("values in another type are read one by one: those of the declared typ
   bytes <- "\xff\xfe"
   Encoding(bytes) <- "bytes"
   place <- function(x, value) replace(as.character(x), 3, value) # record 18
-  for (value in c("no number", bytes, "\xe9", "", "TRUE", NA)) {
+  for (value in c("no number", bytes, "\xe9", "", "0x1A", "1e", "2", NA)) {
     text <- function(x) place(format(x, digits = 17), value)
-    same(fit(changing(d, "a", text)), fit(with_missing("a", 18)))
-    if (validUTF8(value)) same(fit(changing(d, "a", function(x) factor(text(x)))), fit(with_missing("a", 18)))
-    if (!identical(value, "TRUE")) {
-      same(fit(changing(d, "logical", function(x) place(x, value))), fit(with_missing("logical", 18)))
+    if (!identical(value, "2")) {
+      same(fit(changing(d, "a", text)), fit(with_missing("a", 18)))
+      if (validUTF8(value)) same(fit(changing(d, "a", function(x) factor(text(x)))), fit(with_missing("a", 18)))
     }
+    same(fit(changing(d, "logical", function(x) place(x, value))), fit(with_missing("logical", 18)))
     same(fit(changing(d, "f", function(x) place(x, value))), fit(with_missing("f", 18)))
     same(fit(changing(d, "y01", function(x) place(x, value))), fit(with_missing("y01", 18)))
   }
   # columns without any value of the declared type
-  for (as in list(as.complex, function(x) as.Date("2020-01-01") + x, function(x) cbind(x, x), function(x) x > 0)) {
+  for (as in list(as.complex, function(x) as.Date("2020-01-01") + x, function(x) cbind(x, x))) {
     same(fit(changing(d, "a", as)), fit(with_missing("a", 16:30)))
   }
   same(fit(changing(d, "a", function(x) as.list(format(x, digits = 17)))), fit(d))
-  same(fit(changing(d, "logical", as.integer)), fit(with_missing("logical", 16:30)))
+  # truth values and the numbers 1 and 0 are the same
+  for (as in list(as.integer, as.double, function(x) ifelse(x, "T", "false"), function(x) ifelse(x, " 1.0", "0"))) {
+    same(fit(changing(d, "logical", as)), fit(d))
+  }
+  coded <- transform(d, a = as.double(a > 20))
+  same(fit(changing(coded, "a", function(x) x > 0)), fit(coded))
+})
+
+test_that("text is read by one rule each for numbers, truth values, levels, dates and times", {
+  numbers <- c(" 12 ", "5.", ".5", "1E+05", "-Inf", "infinity", "T", "false", "0x1A", "1e", "1d5", "1L", "NaN", "",
+               "- 1")
+  expect_identical(dpsosp:::text_numbers(numbers), c(12, 5, 0.5, 1e5, -Inf, Inf, 1, 0, rep(NA, 7)))
+  truths <- c("1", "0.0", "True", "F", "2", "yes", NA)
+  expect_identical(dpsosp:::text_truth(truths), c(TRUE, FALSE, TRUE, FALSE, NA, NA, NA))
+  times <- c("2020-01-01", "2020-1-1 10:00:00.5", "2020-01-01T10:00:00Z", "2020-01-01 10:00:00+02", "2020-02-31", "60",
+             "x")
+  seconds <- 1577836800 + c(0, 36000.5, 36000)
+  expect_identical(as.double(dpsosp:::text_times(times, "POSIXct")), c(seconds, NA, NA, 60, NA))
+  expect_identical(as.double(dpsosp:::text_times(times[c(1, 3, 4, 6)], "Date")), c(18262, 18262, NA, 60))
+  as_codes <- function(x, levels) as.integer(dpsosp:::conform_column(x, factor(levels = levels), length(x)))
+  expect_identical(as_codes(c(100000, 3e9, 2, -0), c("1e+05", "3000000000", "2", "0")), 1:4)
+  expect_identical(as_codes(c("1", "true", "0", "x"), c("FALSE", "TRUE")), c(2L, 2L, 1L, NA))
+  expect_identical(as_codes(c("p", "p ", "", "NA"), c("p", "", "NA")), c(1L, NA, 2L, 3L))
 })
 
 test_that("an oracle on a source reads a later chunk's response and columns in the declared types", {
@@ -64,7 +86,7 @@ test_that("an oracle on a source reads a later chunk's response and columns in t
   zero <- (p$y + 1) / 2
   expect_identical(ask(zero, "y", as.character), expected(zero))
   expect_identical(ask(zero, "y", function(y) factor(y, 0:1, c("no", "yes"))), expected(replace(zero, 16:30, NA)))
-  expect_identical(ask(p$y > 0, "y", as.numeric), expected(replace(p$y > 0, 16:30, NA)))
+  expect_identical(ask(p$y > 0, "y", as.numeric), expected(p$y > 0))
   x <- p$x
   x[20, 2] <- NA
   expect_identical(ask(zero, "x2", function(x) replace(format(x, digits = 17), 5, "word")), expected(zero, x))
@@ -171,6 +193,40 @@ test_that("a record's value in a CSV file changes neither n nor another record",
       expect_identical(records(source)$y[-4], c("0", "1", "0", "1"))
     }
   }
+})
+
+test_that("NA is a level of a CSV file where it is declared, else missing", {
+  file <- csv(c("f,a,y01", paste(rep(c("u", "NA", "v", ""), 10), 1:40, rep(0:1, 20), sep = ",")))
+  as_factor <- function(levels) {
+    factor(rep(c("u", "NA", "v", ""), 10), levels)
+  }
+  for (levels in list(c("u", "v", "NA"), c("u", "v"))) {
+    read <- dp_source(file, levels = list(f = levels), types = c(a = "numeric", y01 = "numeric"), chunk = 15)
+    same(fit(read, formula = y01 ~ a + f), fit(data.frame(f = as_factor(levels), a = 1:40, y01 = rep(0:1, 20)),
+                                                formula = y01 ~ a + f))
+  }
+})
+
+test_that("a CSV file with a quote that is not one around a field is refused before a row is read", {
+  for (line in c("12\" pipe", "\"a", "a\"b\"", "\"a\"b", " \"a\"", "\"a\"\"")) {
+    error <- expect_error(dp_source(csv(c("a,b", "1,u", paste0("2,", line), "3,w"))), "a quote within a field",
+                          class = "dpsosp_error_source")
+    expect_no_match(conditionMessage(error), "pipe", fixed = TRUE)
+  }
+  for (line in c("\"12\"\" pipe\"", "\"\"", "\"\"\"a\"\"\"", "\"x\ny, z\"")) {
+    expect_identical(dp_source(csv(c("a,b", "1,u", paste0("2,", line), "3,w")))$n, 3L)
+  }
+})
+
+test_that("a declared type that no value of a column can have is refused by the column's own type", {
+  skip_if_not_installed("nanoparquet")
+  file <- withr::local_tempfile(fileext = ".parquet")
+  nanoparquet::write_parquet(data.frame(day = as.Date("2020-01-01") + 0:3, flag = c(TRUE, FALSE, NA, TRUE)), file)
+  refused <- function(reason, ...) expect_error(dp_source(file, ...), reason, class = "dpsosp_error_argument")
+  refused("`day` has dates or times.*\"Date\"", types = c(day = "numeric"))
+  refused("`flag` has truth values.*\"logical\"", types = c(flag = "Date"))
+  refused("`flag` has truth values.*levels", levels = list(flag = c("0", "1")))
+  expect_identical(levels(dp_source(file, levels = list(flag = c("FALSE", "TRUE")))$schema$flag), c("FALSE", "TRUE"))
 })
 
 test_that("a fit to CSV files whose records have odd values is the one in memory with these missing", {
