@@ -124,13 +124,11 @@
 #' * A level is matched with the text of a value, byte by byte with its white space; an empty text may be a level. Whole
 #'   numbers have the text of their digits, whatever their type is. Blanks that fill a `char(n)` are left out. Where the
 #'   levels are `"FALSE"` and `"TRUE"`, values are read as truth values.
-#' * A date or time may also be a text such as 2026-05-31 or 2026-05-31T23:59:59Z, or a number of days or of seconds
-#'   since 1970, as RSQLite writes them; infinite ones are missing.
-#' * Text must be plain ASCII where it stands for a number, a date or a time, the latter of at most 1000 bytes.
+#' * A date or time may also be a text of at most 1000 bytes such as 2026-05-31 or 2026-05-31T23:59:59Z, or a number of
+#'   days or seconds since 1970; infinite ones are missing.
 #'
-#' A declared type that no value of a column can have, such as `"numeric"` of a column of dates, is an error where the
-#' column has a type of its own: in Parquet files, PostgreSQL and DuckDB. What a database does not compute with is
-#' refused before anything is charged. `vignette("what-works")` has a table.
+#' A declared type that no value of a column can have is an error in Parquet files, PostgreSQL and DuckDB.
+#' `vignette("what-works")` has a table.
 #'
 #' # Persons
 #' With `id` the rows of a source belong to persons, who are protected with all of their rows (see the section Persons
