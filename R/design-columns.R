@@ -51,6 +51,7 @@ design_template <- function(formula, data, bounds = "private", radius = NULL, ca
     offset = offset
   ))
   design$smooth <- smooth
+  design$products <- c(design$products, powers_of(design, expanded$products))
   declare_ranges(design, bounds, names(expressions), names(expanded$blocks), data, call)
 }
 
@@ -368,13 +369,14 @@ design_coef <- function(design, w) {
   slope <- if (design$intercept) w[-1] else w
   slope <- ifelse(scale[, "half"] > 0, slope / scale[, "half"], 0)
   names(slope) <- design$columns$name
-  if (!design$intercept) return(slope)
-  c("(Intercept)" = w[[1]] - sum(slope * scale[, "centre"]), slope)
+  if (design$intercept) slope <- c("(Intercept)" = w[[1]] - sum(slope * scale[, "centre"]), slope)
+  written_coef(design, slope)
 }
 
 # The inverse of design_coef().
 design_start <- function(design, coefficients) {
   scale <- design_scale(design)
+  coefficients <- centred_coef(design, coefficients)
   slope <- if (design$intercept) coefficients[-1] else coefficients
   w <- slope * scale[, "half"]
   if (design$intercept) w <- c(coefficients[[1]] + sum(slope * scale[, "centre"]), w)

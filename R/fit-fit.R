@@ -285,11 +285,14 @@ fit_link <- function(fit) {
 
 # ---- as text ----
 
-# One line per coefficient, with a column for each class where there are several classes.
-estimate_lines <- function(coefficients, digits) {
+# One line per coefficient, with a column for each class where there are several classes. reason: why a coefficient is
+# not resolved, NA for others; NULL without intervals.
+estimate_lines <- function(coefficients, digits, reason = NULL) {
   if (!is.matrix(coefficients)) coefficients <- cbind(Estimate = coefficients)
   columns <- lapply(seq_len(ncol(coefficients)), function(k) format(coefficients[, k], digits = digits))
-  table_lines(rownames(coefficients), stats::setNames(columns, colnames(coefficients)))
+  names(columns) <- colnames(coefficients)
+  mark <- if (any(!is.na(reason))) stats::setNames(list(format(ifelse(is.na(reason), "", "not resolved"))), "")
+  table_lines(rownames(coefficients), c(columns, mark))
 }
 
 # A table of text with row names; only the first rows are shown.

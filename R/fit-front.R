@@ -53,7 +53,10 @@
 #' A range that is declared for a column also holds for expressions of it, where it follows by interval arithmetic:
 #' `income = c(1, 1e6)` gives the range of `log(income)`. An expression may also be declared by its text, as in
 #' ``bounds = list(`log(income)` = c(8, 13))``. Ranges of interactions and powers follow from those of their columns.
-#' The default `radius` counts each numeric column, each factor, each power and each spline once, because the columns of
+#' Powers and products of columns are nearly collinear with lower ones
+#' where values are far from zero. Inside a fit they are polynomials about the middles of the ranges, and coefficients
+#' are mapped back exactly, unless lower ones are not in the formula or the call has a penalty, a geometry or a `radius`
+#' of its own. The default `radius` counts each numeric column, each factor, each power and each spline once, because the columns of
 #' one spline, or of one contrast, together have norm at most one in every row.
 #'
 #' # Geometry

@@ -56,7 +56,8 @@ coefficient_lines <- function(fit, digits) {
 
 unresolved_text <- function(fit) {
   if (all(is.na(fit$inference$reason))) return(NULL)
-  "What is not resolved takes more records, a larger eps, narrower ranges or fewer levels: see `?dp_inference`"
+  c("What is not resolved takes more records, a larger eps, narrower ranges or fewer levels: see `?dp_inference`",
+    if (any(grepl("collinear", fit$inference$reason))) "Of two columns that are nearly collinear leave out one")
 }
 
 # The parameter that the intervals are for.
@@ -211,9 +212,15 @@ chosen_coefficients <- function(parm, names, call) {
 #' * if its standard error exceeds the prior standard deviation, in a geometry 1.5 for a column with a standard
 #'   deviation of one by the fit's moments, else 1.5 for a column in \[-1, 1\] (the columns of a matrix are used as they
 #'   are);
-#' * if it belongs to a numeric column whose own curvature does not exceed the noise level of H by three standard
-#'   deviations, because its range is much too wide for its values or the budget is too small. Then the intercept is
-#'   `NA` too, unless the range has its centre at zero, because the intercept refers to the value zero of the column.
+#' * if it belongs to a column whose own curvature does not exceed the noise level of H by three standard deviations:
+#'   "no records seen" of a level, "no spread seen" of a number, because it is constant, its range is much too wide for
+#'   its values, or the budget is too small. Such a column is left out of the step, so that others keep their intervals,
+#'   and the coefficient of such a level is zero, as of the first one. Because of a number the intercept is `NA` too,
+#'   unless the range has its centre at zero, as the intercept refers to the value zero of the column.
+#'
+#' Two columns that the budget does not tell apart are named ("nearly collinear with"). A column and its powers, and
+#' products of columns, would often be: inside the fit they are polynomials about the middles of the ranges
+#' ([dp_sosp()]), and coefficients and covariance are mapped back exactly.
 #'
 #' For a fit by residuals the prior standard deviation is that which lets one column explain all of the variance of the
 #' response, whatever its range is; of counts, a variance of one of the logarithm of the mean.

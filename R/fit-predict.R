@@ -65,7 +65,7 @@ family.dp_network <- family.dp_sosp
 
 # The parts of the linear predictor: a matrix with a column for each term. Smooths are centred in the released masses.
 predicted_terms <- function(fit, newdata, uncertain, call) {
-  design <- fit$design
+  design <- as_written(fit$design)
   coefficients <- prediction_coef(fit)
   refuse <- function(...) abort("argument", "`type` = \"terms\" ", ..., call = call)
   if (is_matrix_design(design)) refuse("needs a fit with a formula.")

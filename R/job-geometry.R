@@ -4,7 +4,7 @@
 # or from public ones. The oracle has these coordinates from then on. It adds to the job
 #   ends, usable  what the moments tell of the ends of ranges and the fraction of usable records (job-checks.R)
 #   geometry  a list of centre, scale, spread, prior, constant, radius, intercept, weighted, damped, cap, bound, tilt,
-#             shortest and end
+#             shortest, end and, if levels may have no records, few: which coordinates of the core they are
 
 # Other values of floor, constant and growth are compared on synthetic problems in inst/experiments/ridge-rule.R.
 geometry_floor <- 2      # standard deviations of its noise that are added to a variance, but in fits by residuals
@@ -15,6 +15,7 @@ geometry_differ <- 1     # and of the logarithms of the columns' own
 geometry_grid <- 0.1     # step of a grid of logarithms; no variance is known better than this, relative to itself
 geometry_surely <- 2     # a second moment must be below that of an indicator by this many standard deviations
 geometry_least <- 0.001  # smallest standard deviation of a mapped column, over the largest
+geometry_seen <- 3       # an indicator is centred if its mean exceeds its noise by this many standard deviations
 geometry_constant <- 1.5 # the intercept's coordinate, times sqrt(d); the start already has a good intercept
 geometry_power <- 1.5    # prior variances are in inverse proportion to this power of the scale
 geometry_degree <- 0.75  # prior standard deviations, to this power of the degree in the levels of an ordered factor
@@ -32,8 +33,11 @@ job_geometry <- function(job) {
   columns <- mapped_columns(job$design)
   moments <- if (inherits(job$moments, "dp_geometry")) public_moments(job$moments, columns, job$design) else
     of_used(release_moments(job, columns), job$level$present)
+  few <- few_records(moments, columns)
   moments <- expected_moments(moments, columns$box, job)
+  moments$mean[few] <- 0
   geometry <- c(new_geometry(moments, columns$degree, job), row_bounds(job))
+  if (any(few)) geometry$few <- as.double(c(if (geometry$intercept) FALSE, few))
   geometry <- c(geometry, class_weights(job, geometry, moments$variance, columns$box))
   if (job$method$residuals) geometry <- residual_geometry(geometry, moments, job, columns$box)
   move_oracle(job$oracle, geometry)
@@ -140,6 +144,13 @@ of_used <- function(moments, present = NULL) {
   moments$mean <- pmin(pmax(moments$mean, -1), 1)
   moments$variance <- square - moments$mean^2
   moments
+}
+
+# Indicators of which the noise may hide that they have no record at all, as a declared level may have none. They are
+# not centred: about its noisy mean one without records would be a second intercept, with a coefficient of noise. The
+# core shrinks their coefficients as far as the noise of its matrix hides their records, too (posterior_seen()).
+few_records <- function(moments, columns) {
+  columns$indicator & moments$centre_sd > 0 & moments$mean < geometry_seen * moments$centre_sd
 }
 
 # Without an intercept nothing could absorb a shift: columns are not centred, and their mean squares take the place of

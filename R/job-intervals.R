@@ -102,10 +102,12 @@ check_inferable <- function(loss, penalty, design, call, residual = FALSE, type 
 # is right even if H is inaccurate, and a small eigenvalue of H makes V large. v is an estimate of d.
 #
 # Directions of H with an eigenvalue below a fraction of the noise level are unresolved. The fraction replaces the
-# eigenvalue, and V gains, along these directions, the prior variance of a coefficient of moderate size. The prior is
-# wrong for a column whose range is much too wide: its coefficient may have any size, and noise mistaken for its
-# curvature would give a wrong estimate with a small error. So the curvature of a column must exceed the noise level, or
-# its slope is not shown.
+# eigenvalue, and V gains, along these directions, the prior variance of a coefficient of moderate size.
+#
+# A column without records, or without a spread, is no such direction: noise would turn it towards all others, which
+# would lose their intervals with it. So a column whose own curvature does not exceed the noise level is left out of
+# the step. The coefficient of a level is then zero, that of another column stays that of w, and it is not shown: it may
+# have any size if its range is much too wide.
 #
 # All of it is post-processing. inst/experiments/inference.R measures the coverage of the intervals.
 
@@ -113,6 +115,7 @@ step_floor <- 1 / 4 # times the norm of H's noise, sd_H sqrt(2 p): eigenvalues b
 step_prior <- 1.5   # prior standard deviation of the coefficient of a column (coefficient_unit())
 step_most <- 1 / 4  # largest fraction of a variance that may come from the prior
 step_evident <- 3   # least curvature of a column, in standard deviations of its noise
+step_pair <- 0.5    # a column is part of an unresolved direction if its coordinate there is larger
 raised_most <- 2    # standard deviations of the noise of the products by which their diagonal is raised at most
 
 # released: point, n, and gradient, hessian and products, each a release with its sd; products is NULL for type "model".
@@ -124,29 +127,36 @@ one_step <- function(released, design, known = known_entries(design), prior = st
   p <- length(released$point)
   sd <- attr(released$hessian, "sd")
   hessian <- tidy_matrix(released$hessian, known)
-  curvature <- eigen(hessian, symmetric = TRUE)
+  unseen <- unseen_columns(hessian, sd, design)
+  seen <- which(!unseen)
+  q <- length(seen)
+  curvature <- eigen(hessian[seen, seen, drop = FALSE], symmetric = TRUE)
   vectors <- curvature$vectors
-  least <- step_floor * sd * sqrt(2 * p)
+  least <- step_floor * sd * sqrt(2 * q)
   open <- curvature$values < least
   values <- pmax(curvature$values, least)
   inverse <- recompose(vectors, 1 / values)
-  step <- drop(inverse %*% released$gradient)
+  # Levels without records move to zero, and the gradient with them.
+  step <- ifelse(unseen & column_groups(design) > 0L, released$point, 0)
+  step[seen] <- drop(inverse %*% (released$gradient - hessian %*% step)[seen])
   spread <- if (is.null(released$products)) recompose(vectors, values) else
-    positive_part(tidy_matrix(released$products, known))
+    positive_part(tidy_matrix(released$products, known)[seen, seen, drop = FALSE])
   diag(spread) <- raised(diag(spread), residual^2 * diag(recompose(vectors, values)), attr(released$products, "sd"))
-  meat <- spread / released$n + diag(attr(released$gradient, "sd")^2 + allow^2, p) + noise_covariance(step, sd, known)
-  list(w = released$point - step, covariance = inverse %*% meat %*% inverse,
-       open = vectors[, open, drop = FALSE], prior = prior,
-       short = short_columns(hessian, sd, design))
+  meat <- spread / released$n + diag(attr(released$gradient, "sd")^2 + allow^2, q) +
+    noise_covariance(step, sd, known)[seen, seen, drop = FALSE]
+  place <- diag(p)[, seen, drop = FALSE]
+  list(w = released$point - step, covariance = place %*% (inverse %*% meat %*% inverse) %*% t(place),
+       open = cbind(place %*% vectors[, open, drop = FALSE], diag(p)[, unseen, drop = FALSE]), prior = prior,
+       unseen = unseen)
 }
 
-# Which coefficients of the core belong to columns, other than indicators, whose curvature does not exceed the noise
-# level? It is the curvature in the direction (-r, 1), so that the intercept is accounted for; its noise has standard
-# deviation sd (1 + r^2).
-short_columns <- function(hessian, sd, design) {
+# Which coefficients of the core belong to columns whose curvature does not exceed the noise level? It is the curvature
+# in the direction (-r, 1), so that the intercept is accounted for; its noise has standard deviation sd (1 + r^2). The
+# intercept, or else the column with the most of it, always takes part.
+unseen_columns <- function(hessian, sd, design) {
   r <- if (design$intercept) hessian[1, ] / hessian[1, 1] else 0
-  short <- diag(hessian) - r * hessian[1, ] < step_evident * sd * (1 + r^2)
-  short & column_groups(design) == 0L & !(design$intercept & seq_along(short) == 1L)
+  beyond <- diag(hessian) - r * hessian[1, ] - step_evident * sd * (1 + r^2)
+  beyond < 0 & seq_along(beyond) != if (design$intercept) 1L else which.max(beyond)
 }
 
 raised <- function(x, least, sd) if (is.null(sd)) x else pmax(x, pmin(least, x + raised_most * sd))
@@ -208,19 +218,34 @@ noise_covariance <- function(v, sd, known) {
 # ---- on the scale of the columns as they are ----
 
 # step: the value of one_step(), in the coordinates of this geometry or, if it is NULL, of the mapped rows. Not shown
-# are estimates with too large an unresolved part, and those that a short column affects: its slope, and the intercept
-# if the centre of its range is not zero.
+# are estimates with too large an unresolved part, and those that a column that was left out affects: its slope and,
+# unless it is a level, the intercept, if the column's centre is not zero.
 step_intervals <- function(step, design, geometry = NULL) {
   map <- core_map(design, geometry)
+  level <- column_groups(design) > 0L
+  if (design$intercept) map[1, step$unseen & level] <- 0
   open <- step$prior^2 * tcrossprod(map %*% step$open)
   covariance <- map %*% step$covariance %*% t(map) + open
   dimnames(covariance) <- list(rownames(map), rownames(map))
   variance <- diag(covariance)
   moderate <- step$prior^2 * rowSums(map^2)
-  short <- drop((map != 0) %*% step$short) > 0
-  hidden <- variance == 0 | diag(open) > step_most * variance | variance > moderate | short
-  reason <- ifelse(hidden, "not resolved by this budget", NA)
+  unseen <- drop((map != 0) %*% step$unseen) > 0
+  hidden <- variance == 0 | diag(open) > step_most * variance | variance > moderate | unseen
+  reason <- ifelse(hidden, hidden_reasons(step, design, rownames(map)), NA)
   list(coefficients = mapped_coef(design, geometry, step$w), vcov = covariance, reason = reason)
+}
+
+# Why each coefficient would not be resolved, in the order of the columns. names: theirs.
+hidden_reasons <- function(step, design, names) {
+  order <- if (is_matrix_design(design)) seq_along(names) else design_order(design)
+  reason <- rep("not resolved by this budget", length(names))
+  for (k in seq_len(ncol(step$open))) {
+    of <- order[abs(step$open[, k]) > step_pair]
+    if (length(of) != 2L) next
+    reason[of] <- paste0("nearly collinear with `", rev(names[of]), "`")
+  }
+  reason[order[step$unseen]] <- ifelse(column_groups(design)[step$unseen] > 0L, "no records seen", "no spread seen")
+  reason
 }
 
 mapped_coef <- function(design, geometry, w) core_coef(design, from_geometry(geometry, w))
@@ -232,9 +257,11 @@ core_map <- function(design, geometry = NULL) {
   matrix(map, p, dimnames = list(names(core_coef(design, numeric(p))), NULL))
 }
 
-# For predictions: the posterior mean under the prior that coefficients are of moderate size.
+# For predictions: the posterior mean under the prior that coefficients are of moderate size, zero for columns that were
+# left out.
 shrink <- function(step) {
   p <- length(step$w)
   prior <- diag(step$prior^2, p)
-  drop(prior %*% solve(step$covariance + step$prior^2 * tcrossprod(step$open) + prior, step$w))
+  w <- ifelse(step$unseen, 0, step$w)
+  drop(prior %*% solve(step$covariance + step$prior^2 * tcrossprod(step$open) + prior, w))
 }

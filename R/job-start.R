@@ -407,9 +407,17 @@ job_ranges <- function(job) {
     warn_missed(missed, job$call)
     job <- complete(job, design = design_fill_ranges(job$design, found[open, , drop = FALSE]))
   }
+  if (takes_powers(job)) job <- complete(job, design = centre_powers(job$design))
   job <- add_entries(job, private = open, missed = if (length(missed) > 0L) missed, cells = attr(found, "cells"),
                      beyond = attr(found, "beyond"), single = attr(found, "single"), wishes = class_wishes(job))
   if (is.null(job$wishes)) add_columns(job) else job
+}
+
+# Powers and products are centred (R/design-powers.R), unless the call states the problem for the columns as they are
+# written: with a penalty, moments, or a radius that clips rows.
+takes_powers <- function(job) {
+  is.null(job$model) && !is_matrix_design(job$design) && job$penalty$name == "none" &&
+    !inherits(job$moments, "dp_geometry") && !may_clip(job$design)
 }
 
 ranges_text <- function(open, smooths) {

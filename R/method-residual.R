@@ -169,7 +169,7 @@ residual_options <- function(job, rho) {
        signal = residual_signal, signals = residual_signals, usual = residual_usual,
        level_correction = residual_corrections[["level"]], slope_correction = residual_corrections[["slope"]],
        first_doubt = residual_doubt[["first"]], phase_doubt = residual_doubt[["phase"]],
-       smooth = curved_parts(job$design))
+       smooth = curved_parts(job$design), few = job$geometry$few)
 }
 
 # The geometry of a job for squared error: rows have a norm of about one with the intercept, which is shorter, and the

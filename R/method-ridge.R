@@ -226,7 +226,7 @@ ridge_options <- function(job, rho, loss = path_loss(job)) {
          size = ridge_norm(job) * job$geometry$cap, intercept = ridge_intercept, signal = ridge_signal,
          signals = ridge_signals, usual = ridge_usual, reach = ridge_reach, iterate_variance = variance * sqrt(job$dim),
          least = ridge_floor, tail = ridge_tail, matrix = NULL, matrix_sd = 0,
-         smooth = curved_parts(job$design)),
+         smooth = curved_parts(job$design), few = job$geometry$few),
     ridge_control(job))
 }
 

@@ -19,6 +19,7 @@ effect_panels <- function(fit, call) {
     abort("argument", "The columns of a matrix have no ranges, over which effects could be drawn: `\"coefficients\"` ",
           "shows them.", call = call)
   }
+  fit$design <- as_written(fit$design)
   panels <- c(lapply(names(fit$design$smooth$terms), smooth_panel, fit = fit),
               lapply(effect_axes(fit$design), effect_panel, fit = fit))
   if (length(panels) > 0L) return(panels)

@@ -311,7 +311,7 @@ guess_curve <- function(audit) {
 # One row for each coefficient and class: term, class, estimate, lower and upper (NA without intervals), and resolved.
 # Smooths are left out, as their coefficients say nothing one by one; so is the intercept, unless it is alone.
 standard_coefficients <- function(fit) {
-  design <- fit$design
+  design <- as_written(fit$design)
   estimate <- as.matrix(fit$coefficients)
   unit <- c(if (design$intercept) 1, column_scale(design)[, 2])
   names <- rownames(estimate)

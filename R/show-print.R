@@ -11,7 +11,8 @@ print.dp_sosp <- function(x, digits = 3, ...) {
     cat(first_lines(x), sep = "\n")
     return(invisible(x))
   }
-  cat(first_lines(x), "", heading(x), estimate_lines(listed_coefficients(x), digits), smooth_lines(x, digits),
+  cat(first_lines(x), "", heading(x), estimate_lines(listed_coefficients(x), digits, x$inference$reason),
+      smooth_lines(x, digits),
       sep = "\n")
   invisible(x)
 }
@@ -179,7 +180,7 @@ heading <- function(x) {
     hidden <- sum(!is.na(x$inference$reason))
     if (hidden == 0L) return("Coefficients; `summary()` has their standard errors:")
     return(paste0("Coefficients, of which ", hidden, " of ", length(x$inference$reason),
-                  " are not resolved by this budget and say\n  little; `summary()` tells which:"))
+                  " are not resolved by this budget and say\n  little; `summary()` tells why:"))
   }
   paste0("Coefficients", if (!is.na(x$ridge)) ", shrunk by a ridge", ", without standard errors",
          if (may_have_intervals(x)) " (`?dp_inference` adds them)", ":")

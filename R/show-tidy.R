@@ -16,8 +16,8 @@
 #' @param ... Not used; anything in it is an error.
 #' @return `tidy()`: a data frame with a row for each coefficient, `term` and `estimate` (on the original scale; with
 #'   `loss_multinomial()` also `y.level`, the class); for a fit with intervals also `std.error`, `statistic` and
-#'   `p.value`, and with `conf.int` the ends `conf.low` and `conf.high`, `NA` where the budget does not resolve a
-#'   coefficient. `glance()`: a data frame with one row: `method`, `loss`, `penalty`, `status`, `nobs`, the guarantee
+#'   `p.value`, and with `conf.int` the ends `conf.low` and `conf.high`. All of these numbers, also the estimate, are
+#'   `NA` where the budget does not resolve a coefficient. `glance()`: a data frame with one row: `method`, `loss`, `penalty`, `status`, `nobs`, the guarantee
 #'   (`eps`, `delta`, `neighbours`, `noise`; where [dp_inference()] was paid for later, the sum of both), its
 #'   accounting (`accountant`; `order`, the Renyi order of a fit on batches, else `NA`), the certificate
 #'   (`gradient.upper`, `eigenvalue.lower`; `NA` where nothing was measured) the number of releases, `releases`, and
@@ -54,6 +54,7 @@ tidy.dp_sosp <- function(x, what = c("coefficients", "smooths"), conf.int = FALS
   out <- data.frame(term = names(x$coefficients), estimate = scale(unname(x$coefficients)))
   if (is.null(x$inference)) return(out)
   tests <- unname(coefficient_table(x))
+  out$estimate <- scale(tests[, 1])
   out <- cbind(out, std.error = tests[, 2], statistic = tests[, 3], p.value = tests[, 4])
   if (!conf.int) return(out)
   interval <- scale(unname(stats::confint(x, level = conf.level)))

@@ -19,6 +19,7 @@ static void matrix_of_noise(void);
 static void matrix_without_noise(void);
 static void matrix_of_rare_columns(void);
 static void matrix_of_short_columns(void);
+static void columns_without_records(void);
 
 void test_method_posterior(void) {
   one_dimension(INFINITY);
@@ -29,6 +30,25 @@ void test_method_posterior(void) {
   matrix_without_noise();
   matrix_of_rare_columns();
   matrix_of_short_columns();
+  columns_without_records();
+}
+
+/* Moments are limited where columns may have no records, and only there; the matrix stays positive semidefinite. */
+static void columns_without_records(void) {
+  double few[3] = {0, 1, 1}, released[9] = {1, 0, 0, 0, -0.01, 0, 0, 0, 0.3}, moment[3];
+  double h[9] = {1, 0.1, 0.2, 0.1, 0.2, 0.05, 0.2, 0.05, 0.2};
+  posterior_moments(3, NULL, released, moment);
+  for (int j = 0; j < 3; j++) CHECK(moment[j] == INFINITY && posterior_seen(moment[j], 0.02) == 1);
+  posterior_moments(3, few, released, moment);
+  CHECK(moment[0] == INFINITY && moment[1] == -0.01 && moment[2] == 0.3);
+  CHECK(posterior_seen(-0.01, 0.02) == 0 && posterior_seen(0.03, 0.02) == 0);
+  CHECK_NEAR(posterior_seen(0.06, 0.02), 0.75, 1e-12);
+  posterior_limit(3, moment, 0.02, h);
+  CHECK(h[0] == 1 && h[8] == 0.2 && h[2] == 0.2 && h[6] == 0.2);
+  CHECK_NEAR(h[4], 0.01, 1e-12);
+  CHECK_NEAR(h[1], 0.1 * sqrt(0.05), 1e-12);
+  CHECK_NEAR(h[5], 0.05 * sqrt(0.05), 1e-12);
+  CHECK(h[3] == h[1] && h[7] == h[5]);
 }
 
 /* With t = 0.5 and 1 the estimate is normal with the variances s^2 + h^2 t^2 p. */

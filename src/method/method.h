@@ -231,6 +231,7 @@ struct ridge_options {
   const double *matrix;     /* weighted matrix that was released in these coordinates, dim x dim, or NULL: */
   double matrix_sd;         /* of its noise on the diagonal */
   const double *smooth;     /* of each coordinate: the number of the smooth whose curved part it is of, or 0; or NULL */
+  const double *few;        /* is it of a level that may have no records? or NULL (posterior_seen()) */
 };
 /* Of weighted rows in coordinates of their own; w is the centre of the ridge. */
 int ridge_run(struct oracle *oracle, const struct penalty *penalty, const struct ridge_options *options, double rho,
@@ -271,7 +272,7 @@ struct residual_options {
   double slope_correction;    /* and of that of the slopes, over them, where residuals are not symmetric */
   double first_doubt;         /* standard deviation, in octaves, of the scale of residuals before the first counts, */
   double phase_doubt;         /* and of its change from phase to phase */
-  const double *smooth;       /* as in struct ridge_options */
+  const double *smooth, *few; /* as in struct ridge_options */
 };
 /* For squared error and counts without a penalty, of weighted rows in coordinates of their own, counts with an
  * intercept. w is a constant prediction, or zero. */

@@ -25,6 +25,8 @@
 #include <math.h>
 #include <string.h>
 
+#define EVIDENT 1.5 /* standard deviations of noise that a second moment must exceed */
+
 static void shrink_diagonal(size_t dim, size_t skip, const double *spread, double sd, double *h);
 static double product(size_t dim, const double *h, size_t i, size_t j);
 static double square(double x);
@@ -75,6 +77,24 @@ static double product(size_t dim, const double *h, size_t i, size_t j) {
 }
 
 static double square(double x) { return x * x; }
+
+void posterior_moments(size_t dim, const double *few, const double *h, double *moment) {
+  for (size_t j = 0; j < dim; j++) moment[j] = few && few[j] != 0 ? h[j + j * dim] : INFINITY;
+}
+
+void posterior_limit(size_t dim, const double *moment, double sd, double *h) {
+  for (size_t j = 0; j < dim; j++) {
+    double factor = sqrt(fmin(1, fmax(moment[j], sd / 2) / fmax(h[j + j * dim], sd / 2)));
+    for (size_t i = 0; i < dim; i++) {
+      h[i + j * dim] *= factor;
+      h[j + i * dim] *= factor;
+    }
+  }
+}
+
+double posterior_seen(double moment, double sd) {
+  return moment > EVIDENT * sd ? 1 - square(EVIDENT * sd / moment) : 0;
+}
 
 /* Of the prior probability of t, less that of a small t, with the other sign. */
 static double log_unlikely(double t2, double usual) { return t2 > 0 ? log1p(square(t2 / square(usual))) : 0; }

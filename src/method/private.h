@@ -52,6 +52,15 @@ extern const char *const line_searches[]; /* names of enum opt_line_search */
  * too small and the solution would be too far from the start. */
 void posterior_matrix(size_t dim, size_t skip, const double *spread, double sd, double *h);
 
+/* Of columns that may have no records (`few` is not zero; NULL: none): their second moments, the diagonal of a released
+ * matrix h; infinity for others. */
+void posterior_moments(size_t dim, const double *few, const double *h, double *moment);
+/* A shrunk matrix has moments that are expected of columns with records: limits them to those that were released, but
+ * for noise of the standard deviation sd. */
+void posterior_limit(size_t dim, const double *moment, double sd, double *h);
+/* A factor of the coefficient: by how much the moment exceeds the noise. */
+double posterior_seen(double moment, double sd);
+
 /* See the head of the file. */
 struct posterior {
   size_t dim;

@@ -106,11 +106,11 @@ double residual_default_alpha(struct oracle *oracle, const struct penalty *penal
 
 static int allocate(struct run *r, double **memory) {
   size_t dim = r->dim = r->f.dim;
-  double *next = *memory = base_alloc(dim * (10 + 3 * dim), sizeof(double));
+  double *next = *memory = base_alloc(dim * (11 + 3 * dim), sizeof(double));
   if (!next) return BASE_ERR_MEMORY;
   double **const vectors[] = {&r->start, &r->value,         &r->variance, &r->equation, &r->away,
-                              &r->mean,  &r->mean_gradient, &r->gradient, &r->rotated,  &r->move};
-  for (size_t i = 0; i < 10; i++, next += dim) *vectors[i] = next;
+                              &r->mean,  &r->mean_gradient, &r->gradient, &r->rotated,  &r->move, &r->moment};
+  for (size_t i = 0; i < 11; i++, next += dim) *vectors[i] = next;
   r->matrix = next;
   r->scratch = next + dim * dim;
   r->product = next + 2 * dim * dim;
@@ -128,7 +128,9 @@ static int prepare(struct run *r) {
   if (status == BASE_OK) status = rescale(r, &sd);
   if (status != BASE_OK) return status;
   r->matrix_noise = sqrt(2 * (double)r->dim) * sd;
+  posterior_moments(r->dim, r->o->few, r->matrix, r->moment);
   shrink(r, sd);
+  posterior_limit(r->dim, r->moment, sd, r->matrix);
   return decompose(r);
 }
 
@@ -338,8 +340,8 @@ static int solve(struct run *r) {
                                     .group = r->o->smooth};
   int status = posterior_known_mean(&p, r->mean, &r->first_variance);
   if (status != BASE_OK) return status;
-  memcpy(r->w, r->start, dim * sizeof(double));
-  la_axpy(dim, 1, r->mean, r->w);
+  double sd = r->matrix_noise / sqrt(2 * (double)dim);
+  for (size_t j = 0; j < dim; j++) r->w[j] = r->start[j] + posterior_seen(r->moment[j], sd) * r->mean[j];
   r->w[0] += shift;
   return BASE_OK;
 }
@@ -384,6 +386,7 @@ static const struct field residual_fields[] = {
     FIELD(residual_options, NUMBER, level_correction),
     FIELD(residual_options, NUMBER, slope_correction), FIELD(residual_options, NUMBER, first_doubt),
     FIELD(residual_options, NUMBER, phase_doubt),  FIELD(residual_options, NUMBERS, smooth),
+    FIELD(residual_options, NUMBERS, few),
     {NULL, FIELD_FLAG, 0, NULL},
 };
 METHOD(residual)

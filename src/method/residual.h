@@ -22,6 +22,7 @@ struct run {
   double matrix_noise;    /* about the spectral norm of the noise of M */
   double *scratch;        /* dim x dim */
   double *product;        /* dim x dim, for the posterior */
+  double *moment;         /* of columns that may have no records (posterior_moments()) */
   double *variance;       /* prior variances of the columns' coefficients, relative to others */
   double *equation;       /* v, relative to the start */
   double precision;       /* of each of its numbers */

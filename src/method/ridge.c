@@ -46,6 +46,7 @@ struct run {
   double *w, *start;
   double *gradient, *direction, *kappa, *added, *mean; /* dim each */
   double *last; /* the mean gradient of the data, without the ridge, over the last iterates */
+  double *moment; /* of columns that may have no records (posterior_moments()) */
   double *matrix, *hessian, *inverse, *scratch; /* dim x dim each; hessian: H */
 };
 
@@ -69,12 +70,12 @@ int ridge_run(struct oracle *oracle, const struct penalty *penalty, const struct
   result_init_planned(result, options->iterations, oracle, penalty, &f);
   if (!oracle_prior(oracle)) return BASE_ERR_ARGUMENT;
   size_t dim = f.dim;
-  double *memory = base_alloc(dim * (7 + 4 * dim), sizeof(double));
+  double *memory = base_alloc(dim * (8 + 4 * dim), sizeof(double));
   if (!memory) return BASE_ERR_MEMORY;
   struct run r = {.f = &f, .o = options, .result = result, .w = w, .start = memory};
-  double **const vectors[] = {&r.gradient, &r.direction, &r.kappa, &r.added, &r.mean, &r.last};
-  for (size_t i = 0; i < 6; i++) *vectors[i] = memory + (i + 1) * dim;
-  r.matrix = memory + 7 * dim;
+  double **const vectors[] = {&r.gradient, &r.direction, &r.kappa, &r.added, &r.mean, &r.last, &r.moment};
+  for (size_t i = 0; i < 7; i++) *vectors[i] = memory + (i + 1) * dim;
+  r.matrix = memory + 8 * dim;
   r.hessian = r.matrix + dim * dim;
   r.inverse = r.hessian + dim * dim;
   r.scratch = r.inverse + dim * dim;
@@ -116,6 +117,7 @@ static int prepare(struct run *r, double rho) {
   const struct ridge_options *o = r->o;
   size_t dim = r->f->dim;
   int status = weighted_matrix(r, rho);
+  if (status == BASE_OK) posterior_moments(dim, o->few, r->scratch, r->moment);
   if (status == BASE_OK) status = la_eigen_released(dim, r->scratch, r->added);
   if (status != BASE_OK) return status;
   double noise = sqrt(2 * (double)dim) * r->sd_matrix; /* about its spectral norm */
@@ -124,6 +126,7 @@ static int prepare(struct run *r, double rho) {
   memcpy(r->hessian, r->matrix, dim * dim * sizeof(double));
   la_scale(dim * dim, 1 / o->curvature, r->hessian);
   posterior_matrix(dim, dim - oracle_columns(r->f->oracle), oracle_spread(r->f->oracle), r->sd_matrix, r->hessian);
+  posterior_limit(dim, r->moment, r->sd_matrix, r->hessian);
   la_scale(dim * dim, o->start_curvature, r->hessian);
   r->least = o->curvature * o->least * noise;
   r->s = objective_sd_all(r->f, &query_gradient, r->w, r->rho_steps);
@@ -237,8 +240,7 @@ static int finish(struct run *r) {
                               .group = r->o->smooth};
   status = posterior_mean(&p, estimate, away);
   if (status != BASE_OK) return status;
-  memcpy(r->w, r->start, dim * sizeof(double));
-  la_axpy(dim, 1, away, r->w);
+  for (size_t j = 0; j < dim; j++) r->w[j] = r->start[j] + posterior_seen(r->moment[j], r->sd_matrix) * away[j];
   return BASE_OK;
 }
 
@@ -314,7 +316,7 @@ static const struct field ridge_fields[] = {
     FIELD(ridge_options, NUMBER, reach),              FIELD(ridge_options, NUMBER, iterate_variance),
     FIELD(ridge_options, NUMBER, least),              FIELD(ridge_options, NUMBER, tail),
     FIELD(ridge_options, NUMBERS, matrix),            FIELD(ridge_options, NUMBER, matrix_sd),
-    FIELD(ridge_options, NUMBERS, smooth),
+    FIELD(ridge_options, NUMBERS, smooth),            FIELD(ridge_options, NUMBERS, few),
     {NULL, FIELD_FLAG, 0, NULL},
 };
 METHOD(ridge)

@@ -42,12 +42,15 @@ test_that("what the budget does not resolve is NA with a reason, and wide where 
   expect_false(anyNA(wide))
   expect_equal(rowMeans(wide), coef(poor))
   shown <- capture.output(print(summary(poor)))
-  expect_match(shown, "NA +NA +NA +NA +not resolved by this budget", all = FALSE)
+  expect_match(shown, "NA +NA +NA +NA +no spread seen", all = FALSE)
   expect_match(shown, "What is not resolved takes more records", all = FALSE)
   expect_match(shown, "sandwich intervals for [0-4] of 5", all = FALSE)
   printed <- capture.output(print(poor))
   expect_match(printed, paste0("Coefficients, of which ", sum(hidden), " of 5 are not resolved"), all = FALSE)
   expect_lte(max(nchar(printed)), 80)
+  expect_identical(sum(grepl("not resolved$", printed)), sum(hidden))
+  skip_if_not_installed("generics")
+  expect_identical(is.na(generics::tidy(poor)$estimate), unname(hidden))
 })
 
 # A direction without data has an eigenvalue of zero.
@@ -56,7 +59,9 @@ test_that("a level without records is never resolved, whatever the budget", {
   set.seed(1)
   empty <- quiet_fit(y ~ b + f, problem, eps = 1e4, delta = 1e-7, bounds = frame_bounds["b"], method = "newton",
                      inference = "sandwich", noise = "reproducible")
+  expect_identical(empty$inference$reason[[5]], "no records seen")
   expect_identical(unname(is.na(empty$inference$reason)), c(TRUE, TRUE, TRUE, TRUE, FALSE))
+  expect_identical(coef(empty)[["fnever"]], 0)
   expect_lt(confint(empty, "fnever", unresolved = "wide")[1], -2)
 })
 
