@@ -84,14 +84,14 @@ monomial <- function(e) {
                   power = stats::setNames(1, expression_text(e)))
 }
 
-is_whole <- function(k) is.numeric(k) && length(k) == 1L && k %in% seq_len(powers_most)
+is_power <- function(k) is.numeric(k) && length(k) == 1L && k %in% seq_len(powers_most)
 
 monomial_rules <- list(
   "(" = function(x) monomial(x),
   I = function(x) monomial(x),
   "*" = function(x, y) multiplied(monomial(x), monomial(y)),
   "/" = function(x, y) if (is.numeric(y) && isTRUE(is.finite(1 / y))) multiplied(monomial(x), monomial(1 / y)),
-  "^" = function(x, k) if (is_whole(k)) Reduce(multiplied, rep(list(monomial(x)), k))
+  "^" = function(x, k) if (is_power(k)) Reduce(multiplied, rep(list(monomial(x)), k))
 )
 
 multiplied <- function(a, b) {
@@ -120,7 +120,9 @@ design_monomials <- function(design) {
   column <- Map(function(m, name) list(name = name, factor = m$factor), all, columns$name)
   names(column) <- vapply(all, function(m) key_of(m$power), "")
   if (design$intercept) column[[key_of(numeric())]] <- list(name = "(Intercept)", factor = 1)
-  levels <- lapply(names(design$levels), function(name) list(e = design$predictors[[name]], levels = design$levels[[name]]))
+  levels <- lapply(names(design$levels), function(name) {
+    list(e = design$predictors[[name]], levels = design$levels[[name]])
+  })
   list(column = as.environment(column[!duplicated(names(column))]), levels = levels)
 }
 

@@ -56,7 +56,8 @@
 #' Powers and products of columns are nearly collinear with lower ones
 #' where values are far from zero. Inside a fit they are polynomials about the middles of the ranges, and coefficients
 #' are mapped back exactly, unless lower ones are not in the formula or the call has a penalty, a geometry or a `radius`
-#' of its own. The default `radius` counts each numeric column, each factor, each power and each spline once, because the columns of
+#' of its own. The default `radius` counts each numeric column, each factor, each power and each spline once, because
+#' the columns of
 #' one spline, or of one contrast, together have norm at most one in every row.
 #'
 #' # Geometry

@@ -17,7 +17,8 @@
 #' @return `tidy()`: a data frame with a row for each coefficient, `term` and `estimate` (on the original scale; with
 #'   `loss_multinomial()` also `y.level`, the class); for a fit with intervals also `std.error`, `statistic` and
 #'   `p.value`, and with `conf.int` the ends `conf.low` and `conf.high`. All of these numbers, also the estimate, are
-#'   `NA` where the budget does not resolve a coefficient. `glance()`: a data frame with one row: `method`, `loss`, `penalty`, `status`, `nobs`, the guarantee
+#'   `NA` where the budget does not resolve a coefficient. `glance()`: a data frame with one row:
+#'   `method`, `loss`, `penalty`, `status`, `nobs`, the guarantee
 #'   (`eps`, `delta`, `neighbours`, `noise`; where [dp_inference()] was paid for later, the sum of both), its
 #'   accounting (`accountant`; `order`, the Renyi order of a fit on batches, else `NA`), the certificate
 #'   (`gradient.upper`, `eigenvalue.lower`; `NA` where nothing was measured) the number of releases, `releases`, and

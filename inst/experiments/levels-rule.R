@@ -5,7 +5,8 @@
 # numbers ("squared"), or counts with a mean of about one ("poisson").
 #   Rscript levels-rule.R RESULTS.csv [SEEDS]
 # gain: minus the excess loss of predictions (over the true predictor), the mean of SEEDS (12) seeds, on 20,000 other
-# records, in units of d / (2 n), the sampling error; least: of the worst seed. Noise is reproducible: no result is for release.
+# records, in units of d / (2 n), the sampling error; least: of the worst seed. Noise is reproducible: no result is for
+# release.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)

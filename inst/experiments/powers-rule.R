@@ -6,7 +6,8 @@ set.seed(1)
 n <- 1e5
 columns <- list(
   uniform = stats::runif(n, -1, 1), normal = stats::rnorm(n, 0, 1 / 3), narrow = stats::rnorm(n, 0, 1 / 5),
-  beside = stats::rnorm(n, 0.3, 1 / 4), skewed = stats::rbeta(n, 1.5, 4) * 2 - 1, ends = stats::rbeta(n, 0.5, 0.5) * 2 - 1
+  beside = stats::rnorm(n, 0.3, 1 / 4),
+  skewed = stats::rbeta(n, 1.5, 4) * 2 - 1, ends = stats::rbeta(n, 0.5, 0.5) * 2 - 1
 )
 columns <- lapply(columns, function(t) pmin(pmax(t, -1), 1))
 

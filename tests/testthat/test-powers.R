@@ -16,7 +16,8 @@ own_units <- function(design) {
 
 formulas <- list(
   y ~ x + I(x^2), y ~ x + I(x^2) + I(x^3), y ~ poly(x, 4, raw = TRUE), y ~ x * z, y ~ x + x:z, y ~ x * f, y ~ f + f:x,
-  y ~ x * f * g, y ~ f:g + f:g:x, y ~ (x + z)^2 + I(x^2) + I(z^2), y ~ I(x / 10) + I((x / 10)^2), y ~ 0 + f + x + I(x^2),
+  y ~ x * f * g, y ~ f:g + f:g:x, y ~ (x + z)^2 + I(x^2) + I(z^2), y ~ I(x / 10) + I((x / 10)^2),
+  y ~ 0 + f + x + I(x^2),
   y ~ log(x) + I(log(x)^2), y ~ x * z * f, y ~ x * ordered
 )
 d$ordered <- factor(sample(1:3, n, TRUE), ordered = TRUE)
