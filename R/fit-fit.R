@@ -8,11 +8,12 @@ new_linear_fit <- function(job) {
   known <- released(c(decrease = result$decrease, ridge = result$ridge))
   warn_checks(checks, job$design, job$n, job$call)
   residual <- job$method$residuals
-  if (!residual && result$status != "null") inform_unmeasured(job$loss, known[["decrease"]])
+  if (!residual && result$status != "null") inform_unmeasured(job$loss, checks)
   structure(class = "dp_sosp", list(
     coefficients = job$intervals$coefficients %||% response_coef(job$response, job$solution, job$design$intercept),
     predictor = job$intervals$predictor, inference = job$intervals,
-    status = checked_status(result$status, checks, job$target, known[["decrease"]], job$control$confidence, residual),
+    status = checked_status(result$status, checks, job$target, known[["decrease"]],
+                            !identical(job$answer$w, as.double(run_start(job))), residual),
     checks = checks,
     certificate = new_certificate(result, job$method$family$certifies, job$control$confidence),
     decrease = known[["decrease"]], ridge = known[["ridge"]],

@@ -95,6 +95,11 @@
 #' columns together). `print()` names columns for which no range was found, so that \[-1, 1\] was taken. These checks
 #' use released and public numbers only.
 #'
+#' "How good" in `print()` is about the share of the intercept-only model's deviance that the fit explains, plus and minus
+#' two standard deviations (`checks$explained` in the section Value). With an offset, weights or several records of a
+#' person it is that of the loss that the fit minimises. How good predictions for other records are, [dp_evaluate()]
+#' tells.
+#'
 #' # Persons
 #' With `id`, n is the number of persons, and the guarantee is for all records of a person together: `"replace-one"`
 #' replaces them by any others, as many as there may be, and `"zero-out"` by null records. n is public, the number of
@@ -238,19 +243,24 @@
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_sosp`, a list with
 #'   * `coefficients` on the original scale;
-#'   * `status`: `"sosp"` (certified stationary); `"budget"`, `"iterations"` or `"records"` (the budget was spent, the
-#'     iterations done, or all records read before that); `"start"` (nothing better than the start was found, and
-#'     the start is returned); `"noise"` (the noise is too large: every point meets the target, or nothing that was
-#'     released shows the solution to be better than the start); `"ranges"` (finished, but values of some columns seem
-#'     to lie at an end of their ranges, see the section Checks); or `"null"` (the released numbers look as if no record
-#'     was usable, so that the fit stopped and has no coefficients, see the section Checks);
+#'   * `status`: `"sosp"` (gradient and eigenvalues surely meet the target); `"budget"`, `"iterations"` or `"records"`
+#'     (the budget was spent, the iterations done, or all records read before that); `"start"` (the start is returned,
+#'     as nothing better was found); `"noise"` (`explained` does not show the fit to be better than the intercept-only
+#'     model, or it was not measured and every point meets the target); `"ranges"` (finished, but values of some columns
+#'     seem to lie at an end of their ranges, see the section Checks); or `"null"` (the released numbers look as if no
+#'     record was usable, so that the fit stopped and has no coefficients, see the section Checks);
 #'   * `checks`: what the section Checks describes: `usable`, the released fraction of usable records and its standard
 #'     deviation; `class`, the same of the second class, if its fraction was released (records without a response count
 #'     as 0.62 there); `missed`, columns for which no range was found; `ends`, columns whose values seem to lie at an
 #'     end of their declared range; `ranges`, a matrix of private ranges with the fractions `below` and `above` that the
 #'     noisy counts show and their standard deviations; `clipped`, columns of these of which too many are; `single`,
-#'     columns that seem to have one value; `signal`, with the method `"newton-ridge"` the norm of the mean gradient at
-#'     the start, of the columns, in standard deviations of noise and sampling error, and the number of columns;
+#'     columns that seem to have one value; `explained`, how much better the fit is than the intercept-only model: a
+#'     list of `fraction`, about the share of that model's deviance that the fit would explain of records like these
+#'     (for squared error and Huber's loss R squared, for losses without a likelihood the share of the mean loss), `sd`,
+#'     its standard deviation by the noise and by sampling, and `better`: is it surely more than what fits to noise
+#'     reach? With `"newton-ridge"` it follows from what the fit releases anyway; other methods release the mean loss at
+#'     the constant prediction and at the solution, with 3 percent of the budget. `NULL` with published constants, for
+#'     sources that are read once and for networks;
 #'   * `certificate`: estimates and confidence bounds of gradient norm and smallest eigenvalue at
 #'     the solution, `NA` if not measured there, on the scale of the mapped problem or of its geometry; `of` says
 #'     whether they are about the objective on the `"sample"` or in the `"population"`;

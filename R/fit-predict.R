@@ -183,10 +183,9 @@ sigma.dp_sosp <- function(object, ...) {
 # For the mapped response.
 mapped_sigma <- function(fit) fit$inference$released$scale[["sd"]] %||% last_scale(fit$trace)
 
-# The variance of the predictions, by the noisy matrix, over that and the squared scale of the residuals.
+# R squared (job-explained.R).
 explained_share <- function(fit) {
-  if (!has_scale(fit)) return(NA_real_)
-  fit$level$variance / (fit$level$variance + mapped_sigma(fit)^2)
+  if (has_scale(fit)) fit$checks$explained$fraction %||% NA_real_ else NA_real_
 }
 
 residual_misfit <- 0.04 # standard deviation of what fractions of residuals differ by from those of t, see scale.c

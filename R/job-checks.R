@@ -4,8 +4,7 @@
 #   class   the same of the records of the second class, where the start was released (job-start.R); a record without
 #           a response counts as log1p(e) - log(2), about 0.62
 #   ends    the end of the range, "lower" or "upper", of numeric columns whose values seem to lie there; named
-#   signal  norm of the mean gradient at the start, of the columns, in standard deviations of noise and sampling
-#           (measure_signal() in src/method/ridge.c), and the number of columns
+#   explained  how much better the fit is than the intercept-only model, see job-explained.R
 #   missed  numeric columns for which no range was found, so that [-1, 1] was taken
 #   ranges  the private ranges of columns and response, with what noisy counts tell of values beyond (oracle-beyond.R),
 #   clipped the ends of those, "lower" or "upper", that more than a negligible part of the values lies beyond; named
@@ -27,17 +26,10 @@ checks_end <- 0.1 # a column's mean is expected to be at least this part of the 
 
 new_checks <- function(job) {
   ranges <- rbind(job$beyond, job$of_response)
-  list(usable = job$usable, class = job$class, ends = job$ends, signal = signal_of(job), ranges = ranges,
+  list(usable = job$usable, class = job$class, ends = job$ends, explained = job$explained, ranges = ranges,
        clipped = piled_up(ranges, job$inference == "none"), single = job$single, missed = job$missed,
        part = !is.null(job$design$subset) || has_weight(job$design),
        weights = has_weight(job$design), persons = !is.null(job$persons))
-}
-
-signal_of <- function(job) {
-  signal <- job$answer$result$signal
-  if (is.null(signal) || is.nan(signal)) return(NULL)
-  columns <- columns_of(job)
-  if (columns > 0L) c(norm = signal, columns = columns)
 }
 
 # ---- verdicts ----
@@ -53,19 +45,6 @@ usable_verdict <- function(checks) {
 
 # Is nothing worth releasing any more?
 says_nothing <- function(job) is.null(job$answer) && identical(usable_verdict(new_checks(job)), "null")
-
-# Do the gradients of the run show anything beyond the start? NA if none tells.
-exceeds_noise <- function(checks, confidence) {
-  signal <- checks$signal
-  if (is.null(signal)) return(NA)
-  signal[["norm"]]^2 > stats::qchisq(confidence, signal[["columns"]])
-}
-
-# And more than by one chance in a thousand, where it is certain that there are records at all? With less, print() says
-# "probably": a start that is mostly noise has a large gradient, too.
-surely_exceeds <- function(checks) {
-  isTRUE(exceeds_noise(checks, stats::pnorm(checks_z))) && !identical(usable_verdict(checks), "unclear")
-}
 
 # Numeric columns with a declared range whose mean is within its standard error of an end, where this error is small.
 # names: of the columns; mean: of the mapped rows' columns; constant: that of the intercept's, at whose distance from
@@ -97,15 +76,17 @@ tell_weights <- function(job) if (has_weight(job$design)) inform("weights", drop
 
 # ---- status ----
 
-# The status of the core's run, unless what it certifies says nothing. residual: was it by residuals, without a
-# certificate?
-checked_status <- function(status, checks, target = NULL, decrease = NULL, confidence = NULL, residual = FALSE) {
+# The status of the core's run, unless what it certifies says nothing. moved: did it leave its start? residual: was it by
+# residuals, without a certificate?
+checked_status <- function(status, checks, target = NULL, decrease = NULL, moved = TRUE, residual = FALSE) {
   if (identical(usable_verdict(checks), "null")) return("null")
+  better <- checks$explained$better
   unfit <- length(checks$ends) + length(checks$clipped) > 0L
-  if (residual) return(if (isFALSE(exceeds_noise(checks, confidence))) "noise" else if (unfit) "ranges" else status)
+  if (residual) return(if (isFALSE(better)) "noise" else if (unfit) "ranges" else status)
   if (status != "sosp") return(status)
-  nothing <- isTRUE(target$trivial) || isFALSE(exceeds_noise(checks, confidence)) || isTRUE(decrease <= 0)
-  if (nothing) "noise" else if (unfit) "ranges" else status
+  if (!moved) return("start")
+  if (isFALSE(better) || (is.null(better) && (isTRUE(target$trivial) || isTRUE(decrease <= 0)))) return("noise")
+  if (isTRUE(target$trivial)) "budget" else if (unfit) "ranges" else status
 }
 
 # ---- warnings and texts ----
@@ -115,8 +96,8 @@ warn_checks <- function(checks, design, n, call) {
   for (text in c(clipped_text(checks), single_text(checks$single))) warn("ranges", text, call = call)
 }
 
-inform_unmeasured <- function(loss, decrease) {
-  if (!is.na(decrease) || !is_risky(loss)) return(invisible())
+inform_unmeasured <- function(loss, checks) {
+  if (!is.null(checks$explained) || !is_risky(loss)) return(invisible())
   inform("constant", "No release compares this fit with the constant prediction, and with the ", loss$name, " loss it ",
          "can be worse where the noise is large: `dp_evaluate()` on other records tells")
 }
@@ -196,6 +177,7 @@ ends_text <- function(ends, design) {
 class_text <- function(checks, response) {
   class <- checks$class
   if (is.null(class) || !usable_verdict(checks) %in% c("usable", NA) || checks_seen * class$sd > 0.5) return(NULL)
+  if (isTRUE(checks$explained$better)) return(NULL) # with one class there is nothing to explain
   one <- class$fraction < checks_z * class$sd || class$fraction > 1 - checks_z * class$sd
   if (one) paste0("The released fraction of `", response$labels[2], "` is ", fraction_text(class), ": the records may ",
                   "be of one class only")
@@ -224,6 +206,22 @@ usable_share <- 0.002 # fraction of the budget
 usable_cost <- function(job) {
   free <- !is.null(job$usable) || !is.null(job$once) || identical(job$control$constants, "published")
   if (free) 0 else usable_share * job$rho
+}
+
+# What it must leave for the values that tell how much better the fit is than the intercept-only model
+# (job-explained.R). Runs with published constants have the releases of their paper only, and a source that is read once
+# has no more passes.
+values_share <- 0.03 # fraction of the budget
+
+values_cost <- function(job) {
+  free <- !is.null(job$model) || !is.null(job$once) || identical(job$control$constants, "published") ||
+    job$method$residuals || columns_of(job) == 0L || tells_explained(job)
+  if (free) 0 else values_share * job$rho
+}
+
+# Do gradients and a matrix tell it that the run releases?
+tells_explained <- function(job) {
+  !is.null(job$method$family$weighted) && !is_warm(job$method) && is.null(job$given)
 }
 
 # moment: the mean of the intercept's coordinate, without noise at most 1 / radius.

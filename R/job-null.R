@@ -32,7 +32,7 @@ run_stages <- function(job, stops = TRUE) {
 # In their order.
 job_stages <- function() {
   list(job_open, job_ranges, job_response, job_begin, job_oracle, job_usable, job_geometry, job_run, job_solution,
-       job_intervals)
+       job_explained, job_intervals)
 }
 
 end_without_records <- function(job) {
@@ -50,7 +50,6 @@ rest_text <- function(job) {
 
 # As if from ffi_method_run().
 no_result <- list(status = "null", gradient_norm = NaN, gradient_upper = NaN, eigen_min = NaN, eigen_lower = NaN,
-                  eigen_known = FALSE, decrease = NaN, ridge = NaN, signal = NaN, planned = 0, factor = NaN,
-                  variance = NaN)
+                  eigen_known = FALSE, decrease = NaN, ridge = NaN, planned = 0, factor = NaN, variance = NaN)
 no_trace <- list(phase = integer(), iteration = integer(), query = character(), estimate = numeric(),
                  bound = numeric(), sd = numeric(), rho = numeric(), step = numeric())

@@ -3,7 +3,7 @@
 # "warm-ridge" makes several runs.
 
 job_run <- function(job) {
-  rho <- path_share(job) * (budget_state(job$budget)$left - job$end - usable_cost(job))
+  rho <- path_share(job) * (budget_state(job$budget)$left - job$end - usable_cost(job) - values_cost(job))
   if (is_warm(job$method)) return(run_warm(job, rho))
   run <- list(core = job$method$family$core(job$control), oracle = job$oracle, penalty = job_penalty(job),
               options = job$method$family$options(job, rho), rho = rho, start = run_start(job))
@@ -184,7 +184,6 @@ joined_answer <- function(runs, last) {
   ridges <- utils::head(runs, -1)
   result$ridge <- ridges[[length(ridges)]]$result$ridge
   result$decrease <- NaN # that of the last run is not from the start
-  result$signal <- sqrt(mean(vapply(ridges, function(run) run$result$signal^2, 0)))
   result$status <- if (is_certified(result, last$target)) "sosp" else "budget"
   list(w = last$answer$w, result = result, trace = do.call(rbind, traces))
 }

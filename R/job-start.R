@@ -350,13 +350,16 @@ constant_cost <- function(n, rho, wishes) {
 }
 
 begin_at_constant <- function(job) {
-  oracle <- bare_oracle(job, logistic_loss)
-  cost <- constant_cost(job$n, job$rho, job$wishes)
-  answer <- .Call(ffi_oracle_value, oracle$pointer, 1, cost, oracle$noise == "reproducible")
-  class <- list(fraction = log1p(exp(1)) - answer$value, sd = answer$sd)
+  class <- release_class(job, constant_cost(job$n, job$rho, job$wishes))
   constant <- log_odds(class$fraction, class$sd)
   job <- add_columns(job, class$fraction)
   add_entries(job, start = c(constant, numeric(job$dim - 1)), class = class, class_fraction = stats::plogis(constant))
+}
+
+release_class <- function(job, cost) {
+  oracle <- bare_oracle(job, logistic_loss)
+  answer <- .Call(ffi_oracle_value, oracle$pointer, 1, cost, oracle$noise == "reproducible")
+  list(fraction = log1p(exp(1)) - answer$value, sd = answer$sd)
 }
 
 # The log-odds of a fraction that is known with standard deviation sd; it is kept at least sd away from 0 and 1.

@@ -394,8 +394,9 @@ check_fixed_c <- function(loss, what, call) {
 
 loss_bounds <- function(loss) .Call(ffi_loss_bounds, loss$name, loss$parameter)
 
-# Second derivatives at the predictors t, for the response y, one number.
-loss_curvature <- function(loss, y, t) .Call(ffi_loss_curvature, loss$name, loss$parameter, y, t)
+# Values and second derivatives at the predictors t, for the response y, one number.
+loss_value <- function(loss, y, t) .Call(ffi_loss_at, loss$name, loss$parameter, y, t, FALSE)
+loss_curvature <- function(loss, y, t) .Call(ffi_loss_at, loss$name, loss$parameter, y, t, TRUE)
 
 is_convex <- function(loss, penalty) loss_bounds(loss)[["curv_lower"]] == 0 && is_convex_penalty(penalty)
 

@@ -100,8 +100,8 @@ gradient_noise <- function(job, eps) {
 perturbation_size <- function(noise, loss) if (has_bounded_response(loss)) 2 else 20 * (100 * noise)^-0.3
 
 # The least fraction of the budget that is the minimiser's own: private ranges (5 percent), a private geometry
-# (geometry_share) and the count of usable records take less than the rest.
-perturbed_share <- 0.85
+# (geometry_share), the count of usable records and values (job-explained.R) take less than the rest.
+perturbed_share <- 0.82
 
 # The accounting of a perturbed minimiser: the numbers of struct acct_perturbed (src/acct/acct.h), with the tilt that
 # allows the most noise-free mu. It depends on public numbers only. At a tilt of 4 b / (n lambda) nothing of the

@@ -125,7 +125,7 @@ quality_text <- function(x) {
   paste("How good:", switch(x$status,
     null = "it says nothing, as no records seem to be used, and so has no coefficients",
     start = ended_text(x, start_text(x), "nothing better exceeded the noise"),
-    paste(c(better_text(x), cut_text(x), certified_text(x)), collapse = "; ")
+    paste(stats::na.omit(c(better_text(x), cut_text(x), certified_text(x))), collapse = "; ")
   ))
 }
 
@@ -141,21 +141,31 @@ start_text <- function(x) {
 }
 
 better_text <- function(x) {
+  if (isTRUE(x$level$missed)) return("it says nothing of the level of the response, whose range was not found")
+  if (by_residuals(x) && columns_of(x) == 0L) return("it is the constant prediction, as there are no columns")
+  if (by_residuals(x) && nrow(x$trace) == 0L) {
+    return(ended_text(x, "the constant prediction", "the noise is too large for anything else"))
+  }
+  explained <- x$checks$explained
+  if (!is.null(explained)) return(explained_text(explained, x))
   if (isTRUE(x$decrease > 0)) {
     return(paste0("better than ", start_text(x), ", objective at least ", signif(x$decrease, 3), " lower"))
   }
-  if (isTRUE(x$level$missed)) return("it says nothing of the level of the response, whose range was not found")
-  signal <- x$checks$signal
-  if (isTRUE(exceeds_noise(x$checks, x$certificate$confidence))) {
-    return(paste0(if (!surely_exceeds(x$checks)) "probably ", "better than ", start_text(x), ", gradients there ",
-                  signif(signal[["norm"]] / sqrt(signal[["columns"]]), 2), " times the level of noise and sampling"))
+  "not measured, as no release compares it with the intercept-only model"
+}
+
+# Of what: the name that the field has for it; a loss that is not that of a likelihood has no deviance.
+explained_text <- function(explained, x) {
+  percent <- function(share) paste(max(signif(100 * share, 2), 0.1), "%")
+  what <- if (x$response$kind == "bounded") "variance" else if (is_risky(x$loss) || is_logistic(x$loss)) "deviance" else
+    "mean loss"
+  error <- paste("+-", percent(2 * explained$sd))
+  if (explained$better) {
+    return(paste0("explains about ", percent(explained$fraction), " of the ", what, " (", error, ")"))
   }
-  if (by_residuals(x) && is.null(signal)) return("it is the constant prediction, as there are no columns")
-  if (by_residuals(x) && signal[["norm"]] == 0) {
-    return(ended_text(x, "the constant prediction", "the noise is too large for anything else"))
-  }
-  if (is.null(signal) && is.na(x$decrease)) return("not measured, as no release compares it with the start")
-  paste("nothing that is released shows it to be better than", start_text(x))
+  about <- paste(signif(100 * explained$fraction, 2), "%")
+  paste0("no better than the intercept-only model, as far as this budget can tell (explains ", about, " of the ", what,
+         ", ", error, ")")
 }
 
 # Larger counts may be there all the same, and make the mean larger.
@@ -167,8 +177,10 @@ cut_text <- function(x) {
 
 certified_text <- function(x) {
   if (by_residuals(x)) return(NULL)
-  if (x$status == "noise") return(if (isTRUE(x$target$trivial)) "nothing certified, as every point meets the target")
-  c(sosp = "certified stationary", ranges = "certified stationary in ranges that do not fit",
+  if (isTRUE(x$target$trivial)) return("not certified, as every point meets the target")
+  upper <- x$certificate$gradient[["upper"]]
+  norm <- if (!is.na(upper)) paste0(" (gradient norm at most ", signif(upper, 2), ")")
+  c(sosp = paste0("converged", norm), ranges = paste0("converged in ranges that do not fit", norm), noise = NA,
     budget = "not certified, as the budget is spent",
     iterations = "not certified, as the planned iterations are done",
     records = "not certified at the target, as all records were read")[[x$status]]

@@ -23,8 +23,10 @@
 #'   accounting (`accountant`; `order`, the Renyi order of a fit on batches, else `NA`), the certificate
 #'   (`gradient.upper`, `eigenvalue.lower`; `NA` where nothing was measured) the number of releases, `releases`, and
 #'   for fits by squared error or Huber's loss with `"newton-ridge"` `sigma`, the scale of the residuals (see `sigma()`
-#'   in [dp_sosp-methods]), and `r.squared`, the variance of the predictions over that plus `sigma^2`, both from what
-#'   the fit released, `NA` for others; for a network without penalty, certificate and these two. `augment()`: `newdata`
+#'   in [dp_sosp-methods]), and `r.squared`, both from what the fit released, `NA` for others, and `deviance.explained`, about the share of the intercept-only model's deviance
+#'   that the fit explains (R squared for squared error; see `explained` in the section Value of [dp_sosp()]), with its
+#'   standard deviation `deviance.explained.sd`, `NA` where it was not measured; for a network without penalty,
+#'   certificate and these four. `augment()`: `newdata`
 #'   as a data frame with a column `.fitted`, or with a column for each class, such as `.fitted.yes`, if `predict()`
 #'   returns several.
 #' @section Errors: `dpsosp_error_argument`; `dpsosp_error_absent` for intervals that the fit does not have and for
@@ -83,7 +85,9 @@ glance.dp_sosp <- function(x, ...) {
     glance_privacy(fit_privacy(x)),
     data.frame(gradient.upper = x$certificate$gradient[["upper"]],
                eigenvalue.lower = x$certificate$eigenvalue[["lower"]], releases = count_releases(x),
-               sigma = if (has_scale(x)) stats::sigma(x) else NA_real_, r.squared = explained_share(x))
+               sigma = if (has_scale(x)) stats::sigma(x) else NA_real_, r.squared = explained_share(x),
+               deviance.explained = x$checks$explained$fraction %||% NA_real_,
+               deviance.explained.sd = x$checks$explained$sd %||% NA_real_)
   )
 }
 

@@ -220,7 +220,7 @@ other_methods <- function() {
   method("objpert", dpsosp::control_perturbation(), function() convex(perturbed()), NULL, none)
   compare("ffi_trust_region", function() list(c(1, 2), matrix(c(-1, 0.5, 0.5, 1), 2), 1))
   compare("ffi_loss_bounds", function() list("huber", 0.5))
-  compare("ffi_loss_curvature", function() list("sigmoid", 0, 1, c(-1, 0, 2)))
+  compare("ffi_loss_at", function() list("sigmoid", 0, 1, c(-1, 0, 2), TRUE))
   compare("ffi_loss_determinant", function() list("logistic", 0, 2, 0.1))
   compare("ffi_penalty_bounds", function() list(nonconvex))
 }

@@ -50,7 +50,7 @@ SEXP ffi_residual_scale(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_trust_region(SEXP, SEXP, SEXP);
 SEXP ffi_penalty_bounds(SEXP);
 SEXP ffi_loss_bounds(SEXP, SEXP);
-SEXP ffi_loss_curvature(SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_loss_at(SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_ledger_create_perturbed(SEXP, SEXP, SEXP);
 SEXP ffi_loss_determinant(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_perturbed_epsilon(SEXP, SEXP, SEXP);

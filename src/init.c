@@ -56,7 +56,7 @@ static const R_CallMethodDef call_entries[] = {
     ENTRY(ffi_trust_region, 3),
     ENTRY(ffi_penalty_bounds, 1),
     ENTRY(ffi_loss_bounds, 2),
-    ENTRY(ffi_loss_curvature, 4),
+    ENTRY(ffi_loss_at, 5),
     ENTRY(ffi_ledger_create_perturbed, 3),
     ENTRY(ffi_loss_determinant, 4),
     ENTRY(ffi_perturbed_epsilon, 3),

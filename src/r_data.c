@@ -415,8 +415,8 @@ SEXP ffi_loss_bounds(SEXP name, SEXP parameter) {
   return glue_numbers(5, names, bounds);
 }
 
-/* Second derivatives of a loss of one predictor at t, for one response. */
-SEXP ffi_loss_curvature(SEXP name, SEXP parameter, SEXP y, SEXP t) {
+/* Values, or second derivatives, of a loss of one predictor at t, for one response. */
+SEXP ffi_loss_at(SEXP name, SEXP parameter, SEXP y, SEXP t, SEXP second) {
   const R_xlen_t n = XLENGTH(t);
   const double *at = arg_doubles(t, n);
   struct loss *loss;
@@ -424,7 +424,8 @@ SEXP ffi_loss_curvature(SEXP name, SEXP parameter, SEXP y, SEXP t) {
   double *response = (double *)R_alloc((size_t)n, sizeof *response);
   for (R_xlen_t i = 0; i < n; i++) response[i] = arg_double(y);
   glue_check(loss_create(arg_string(name), arg_double(parameter), &loss));
-  loss_eval(loss, (size_t)n, response, at, NULL, NULL, REAL(out));
+  loss_eval(loss, (size_t)n, response, at, arg_flag(second) ? NULL : REAL(out), NULL,
+            arg_flag(second) ? REAL(out) : NULL);
   loss_free(loss);
   UNPROTECT(1);
   return out;

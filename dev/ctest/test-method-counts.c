@@ -5,15 +5,15 @@
 static void finds_counts(double slope);
 static void clips_no_event(void);
 static void only_the_level(void);
-static void measures_the_signal(double slope);
+static void measures_the_gain(double slope);
 
 void test_method_counts(void) {
   finds_counts(0.5);
   finds_counts(1);
   clips_no_event();
   only_the_level();
-  measures_the_signal(0);
-  measures_the_signal(0.5);
+  measures_the_gain(0);
+  measures_the_gain(0.5);
 }
 
 /* Skewed y of mean e^t, t = slope (2 x_1 - x_2) - 3, about 1/20 of the largest count. Returns their mean. */
@@ -49,7 +49,7 @@ static void finds_counts(double slope) {
   CHECK(residual_run(f.oracle, &run_no_penalty, &o, rho, w, &r) == BASE_OK);
   CHECK_NEAR(exact_gradient(&f, &c, w) / mean, 0, 0.03 * slope); /* at the start it is about 0.3 slope */
   CHECK_NEAR(ledger_spent(f.ledger), rho, 1e-9 * rho);
-  CHECK(r.status == OPT_ITERATIONS && r.signal > 5);
+  CHECK(r.status == OPT_ITERATIONS && r.variance / 2 - r.slope > 5 * r.slope_sd);
   opt_result_free(&r);
   close_numbers(&f, &c);
 }
@@ -74,7 +74,7 @@ static void clips_no_event(void) {
   close_numbers(&f, &c);
 }
 
-/* Without iterations nothing is released, and no signal is claimed. */
+/* Without iterations nothing is released, and no gain is claimed. */
 static void only_the_level(void) {
   struct fixture f;
   struct fixture_coordinates c;
@@ -84,16 +84,16 @@ static void only_the_level(void) {
   o.iterations = 0;
   CHECK(residual_run(f.oracle, &run_no_penalty, &o, 1, w, &r) == BASE_OK);
   CHECK(ledger_length(f.ledger) == 0 && w[0] == -2 && fixture_all_zero(DIM - 1, w + 1));
-  CHECK(r.signal == 0 && r.trace.length == 0);
+  CHECK(r.slope_sd == 0 && r.trace.length == 0);
   opt_result_free(&r);
   close_numbers(&f, &c);
 }
 
-/* The square of the signal has about a chi-square distribution with three degrees of freedom where there is none: a
- * mean of 20 above 6 has probability 1e-7, and more than five beyond the 95 % quantile 3e-4. */
-static void measures_the_signal(double slope) {
+/* Half of the predictors' variance less the slope is the gain. Where there is none, more than a quarter of the runs beyond
+ * 1.645 standard deviations has a probability of 3e-4, were that of one 0.05. */
+static void measures_the_gain(double slope) {
   int runs = ctest_size(20, 4);
-  double sum = 0, beyond = 0;
+  double beyond = 0;
   for (int i = 0; i < runs; i++) {
     struct fixture f;
     struct fixture_coordinates c;
@@ -103,10 +103,9 @@ static void measures_the_signal(double slope) {
     struct residual_options o = options_of_counts(mean);
     w[0] = log(mean) / c.spec.constant;
     CHECK(residual_run(f.oracle, &run_no_penalty, &o, rho, w, &r) == BASE_OK);
-    sum += r.signal * r.signal / runs;
-    beyond += (r.signal * r.signal > 7.815) / (double)runs; /* the 95 % quantile */
+    beyond += (r.variance / 2 - r.slope > 1.645 * r.slope_sd) / (double)runs;
     opt_result_free(&r);
     close_numbers(&f, &c);
   }
-  CHECK(slope > 0 ? beyond > 0.9 : sum < 6 && sum > 1 && beyond <= 0.25);
+  CHECK(slope > 0 ? beyond > 0.9 : beyond <= 0.25);
 }

@@ -113,10 +113,13 @@ struct opt_result {
   double gradient_norm, gradient_upper;
   double eigen_min, eigen_lower;
   int eigen_known; /* the lower bound follows from the loss and the penalty alone */
-  double signal;   /* norm of a mean gradient of the columns at the start, in standard deviations; NaN: none is known */
+  double slope;    /* of the loss at the returned point along its distance from the start, by the gradients of the steps, */
+  double slope_sd; /* and its standard deviation, where a method knows them; else NaN */
+  double effective; /* number of coefficients that follow the records; NaN: all */
   double ridge;    /* size of a ridge that the method chose; else NaN */
   double factor;   /* by which a run by residuals rescaled the columns; else NaN */
-  double variance; /* there: of the predictors over the records, by the matrix; else NaN */
+  double variance; /* there: of the predictors over the records, by the matrix, */
+  double square;   /* and the mean square of residuals over the squared curvature, by their counts; else NaN */
   double decrease; /* lower confidence bound of f(start) - f at the returned point; NaN if no release bounds it */
   struct trace trace;
 };

@@ -48,6 +48,7 @@ static const double phase_steps[PHASES] = {10, 10, 15, 40};
 #define LONGEST 16     /* largest square of the factor of the columns */
 #define SHORTEST 0.5   /* and the smallest one */
 #define SKEW 0.3       /* standard deviation of a robust level about the mean, over the scale of residuals */
+#define SURELY 3.5     /* standard deviations by which counts must exceed zero */
 #define DOUBT 0.1      /* relative error of p, as residuals have another distribution than t */
 
 
@@ -66,14 +67,14 @@ static double iterate_variance(const struct run *r, double s, double steps, doub
 static int take_steps(struct run *r, double rho, int steps, double added, int *kept);
 static void combine(struct run *r, double sd);
 static int solve(struct run *r);
-static void measure_signal(struct run *r);
+static void measure_slope(struct run *r);
 
 int residual_run(struct oracle *oracle, const struct penalty *penalty, const struct residual_options *options,
                  double rho, double *w, struct opt_result *result) {
   struct run r = {.o = options, .result = result, .rho = rho * ALMOST, .w = w, .factor = 1};
   r.most = options->most / options->curvature;
   int status = result_init_convex(result, options->iterations, oracle, penalty, &r.f);
-  result->signal = result->variance = 0;
+  result->slope = result->slope_sd = result->variance = result->square = 0;
   result->factor = 1;
   if (status != BASE_OK || options->iterations == 0) return status;
   r.skip = oracle_constant(oracle) > 0;
@@ -83,7 +84,7 @@ int residual_run(struct oracle *oracle, const struct penalty *penalty, const str
   if (status == BASE_OK) status = prepare(&r);
   for (int i = 0; status == BASE_OK && i < PHASES; i++) status = phase(&r, i);
   if (status == BASE_OK) {
-    measure_signal(&r);
+    measure_slope(&r);
     status = residual_recalibrate(&r, w);
     result->variance = variance_of(&r, w);
     result->factor = r.factor;
@@ -219,6 +220,7 @@ static int measure_scale(struct run *r) {
   const struct answer to = {r->count, &sd, NULL};
   int status = release(oracle_all(r->f.oracle), &query_residual_counts, &ask, rho, to);
   if (status != BASE_OK) return status;
+  r->count_sd = sd;
   r->scale = residual_scale(&(struct residual_counts){
       ENDS, r->size, r->count, sd, r->o->present, expected_scale(r), doubt_of_scale(r)});
   return trace_note(&r->result->trace, "residual counts", r->o->curvature * r->scale.sd, sd, rho);
@@ -353,21 +355,47 @@ static double clipped_square(const struct run *r) {
   return fmax(sum / r->o->present, square(r->scale.sd) * r->within);
 }
 
-/* The norm of v in standard deviations, without the level: where the columns say nothing, about that of normal
- * variables, one for each column. The mean iterate multiplies the noise of M, of variance half as large off the
- * diagonal, and the error of p. */
-static void measure_signal(struct run *r) {
-  double sampling = clipped_square(r) / ((double)oracle_rows(r->f.oracle) * square(r->within)), sum = 0;
-  double matrix = square(r->matrix_noise * la_norm(r->dim, r->away)) / (4 * (double)r->dim);
-  memcpy(r->move, r->equation, r->dim * sizeof(double));
+/* The mean square of residuals, as far as counts exceed their noise. */
+static double mean_square(const struct run *r) {
+  double sum = 0;
+  for (int j = 0; j < ENDS; j++) sum += r->count[j] > SURELY * r->count_sd ? r->count[j] * square(r->size[j]) : 0;
+  return fmax(sum / r->o->present, square(r->scale.sd));
+}
+
+/* Without the level. */
+static void rotate_columns(struct run *r, const double *x, double *to) {
+  memcpy(r->move, x, r->dim * sizeof(double));
   memset(r->move, 0, r->skip * sizeof(double));
-  rotate(r, r->move, r->rotated);
-  rotate(r, r->away, r->move);
+  rotate(r, r->move, to);
+}
+
+/* The slope of the loss at the solution w along w - start, without the level: w'M w - v'w, and what it is too small by
+ * because w follows the noise of v, as in ridge.c. It is w'M (w - a) + w'g / p, with a the mean iterate: its error is
+ * that of g, of the sample, of M, with variance half as large off the diagonal, and of p. To slope_sd the error of w'M w
+ * is added, half of which is the decrease. */
+static void measure_slope(struct run *r) {
+  double sampling = clipped_square(r) / ((double)oracle_rows(r->f.oracle) * square(r->within));
+  double predictor = fmax(variance_of(r, r->w), square(r->o->signal * r->spread)), slope = 0, overfit = 0, variance = 0;
+  double far = 0, length = 0, *v = r->mean_gradient, *away = r->mean, *w = r->gradient;
+  rotate_columns(r, r->w, w);
+  rotate_columns(r, r->away, away);
+  rotate_columns(r, r->equation, v);
   for (size_t k = 0; k < r->dim; k++) {
-    double noise = 1 / r->precision + sampling * r->value[k] + matrix + square(DOUBT * r->value[k] * r->move[k]);
-    sum += square(r->rotated[k]) / noise;
+    far += square(w[k] - away[k]);
+    length += square(w[k]);
   }
-  r->result->signal = sqrt(sum);
+  double matrix = square(r->matrix_noise) / (4 * (double)r->dim);
+  for (size_t k = 0; k < r->dim; k++) {
+    double value = r->value[k], prior = 0, doubt = DOUBT * (value * away[k] - v[k]);
+    double noise = 1 / r->precision + sampling * value + matrix * far + square(doubt);
+    for (size_t j = r->skip; j < r->dim; j++) prior += predictor * r->variance[j] * square(r->matrix[j + k * r->dim]);
+    slope += w[k] * (value * w[k] - v[k]);
+    overfit += noise * value * prior / (square(value) * prior + noise);
+    variance += noise * square(w[k]);
+  }
+  r->result->slope = slope + overfit;
+  r->result->slope_sd = sqrt(variance + square(overfit) + matrix / 2 * square(length));
+  r->result->square = mean_square(r);
 }
 
 static const struct field residual_fields[] = {

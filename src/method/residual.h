@@ -33,7 +33,8 @@ struct run {
   double spread;         /* standard deviation of the response about the start, at most three times the first scale */
   double most;           /* largest residual */
   struct residual_scale scale; /* zero before the first counts */
-  double size[ENDS], count[ENDS]; /* the last noisy counts of residuals */
+  double size[ENDS], count[ENDS]; /* the last noisy counts of residuals, */
+  double count_sd;                /* and of their noise */
   double clip, within;            /* c, p */
 };
 

@@ -6,7 +6,8 @@
 
 void result_init(struct opt_result *result) {
   memset(result, 0, sizeof *result);
-  result->decrease = result->ridge = result->signal = result->factor = result->variance = NAN;
+  result->decrease = result->ridge = result->slope = result->slope_sd = result->effective = NAN;
+  result->factor = result->variance = result->square = NAN;
   result_forget(result);
 }
 

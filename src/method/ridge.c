@@ -35,6 +35,8 @@
 #include <math.h>
 #include <string.h>
 
+#define MODEL 0.5 /* relative error of the quadratic model between the mean iterate and the solution */
+
 struct run {
   const struct objective *f;
   const struct ridge_options *o;
@@ -58,7 +60,7 @@ static double iterate_variance(const struct run *r, const double *value, const d
 static int take_steps(struct run *r);
 static void move(struct run *r);
 static int finish(struct run *r);
-static int measure_signal(struct run *r, const double *away, const double *estimate, double sd);
+static int measure_slope(struct run *r, const double *moved, const double *variance, double sd);
 static int certify(struct run *r, double rho);
 static int invert(const struct run *r, const double *added);
 static void compose(size_t dim, const double *vectors, const double *values, double *matrix);
@@ -228,8 +230,6 @@ static int finish(struct run *r) {
   la_axpy(dim, -1, r->start, away);
   la_matvec(dim, dim, r->hessian, dim, away, estimate);
   la_axpy(dim, -1, r->last, estimate);
-  int status = measure_signal(r, away, estimate, sd);
-  if (status != BASE_OK) return status;
   const struct posterior p = {.dim = dim,
                               .hessian = r->hessian,
                               .variance = variance,
@@ -238,30 +238,42 @@ static int finish(struct run *r) {
                               .levels = r->o->signals,
                               .usual = r->o->usual,
                               .group = r->o->smooth};
-  status = posterior_mean(&p, estimate, away);
+  int status = posterior_mean(&p, estimate, away);
   if (status != BASE_OK) return status;
-  for (size_t j = 0; j < dim; j++) r->w[j] = r->start[j] + posterior_seen(r->moment[j], r->sd_matrix) * away[j];
-  return BASE_OK;
+  for (size_t j = 0; j < dim; j++) away[j] *= posterior_seen(r->moment[j], r->sd_matrix);
+  memcpy(r->w, r->start, dim * sizeof(double));
+  la_axpy(dim, 1, away, r->w);
+  return measure_slope(r, away, variance, sd);
 }
 
-/* The norm of the estimate for the columns, in units of its standard deviation were they without effect: that of the
- * noise of the gradients, of the noise of H at the distance that the iterates vary, and of the records' gradients,
- * whose covariance is about H. */
-static int measure_signal(struct run *r, const double *away, const double *estimate, double sd) {
-  size_t dim = r->f->dim, columns = oracle_columns(r->f->oracle), skip = dim - columns;
-  double n = (double)oracle_rows(r->f->oracle), h = r->o->start_curvature * r->sd_matrix, sum = 0, *value = r->mean;
-  double far = la_dot(dim, away, away);
-  for (size_t j = 0; j < columns; j++) {
-    memcpy(r->scratch + j * columns, r->hessian + skip + (j + skip) * dim, columns * sizeof(double));
-  }
-  int status = la_eigen_released(columns, r->scratch, value);
+/* The slope of the loss at the solution w along w - start, from the gradients of the steps, whose mean g has noise sd:
+ * g'(w - start) + (w - mean iterate)'H (w - start). Its error is that of g, that of H, and that of the quadratic model.
+ * The solution follows the noise of g: if it is K e for the estimate e, that makes the slope too small by sd^2 tr K. K is
+ * taken along the eigenvectors of H, for the variance of the predictors that the solution has. tr(H K) is the number of
+ * coefficients that follow the records. */
+static int measure_slope(struct run *r, const double *moved, const double *variance, double sd) {
+  size_t dim = r->f->dim, skip = dim - oracle_columns(r->f->oracle);
+  double h = r->o->start_curvature * r->sd_matrix, overfit = 0, effective = 0;
+  double *value = r->gradient, *far = r->mean;
+  la_matvec(dim, dim, r->hessian, dim, moved, value);
+  for (size_t j = 0; j < dim; j++) far[j] = r->w[j] - far[j];
+  double curved = la_dot(dim, far, value), length = la_dot(dim, moved, moved), along = la_dot(dim, far, moved);
+  double predictor = la_dot(dim - skip, moved + skip, value + skip) / r->o->start_curvature;
+  predictor = fmax(predictor, r->o->signal * r->o->signal);
+  memcpy(r->scratch, r->hessian, dim * dim * sizeof(double));
+  int status = la_eigen_released(dim, r->scratch, value);
   if (status != BASE_OK) return status;
-  for (size_t k = 0; k < columns; k++) {
-    double part = la_dot(columns, r->scratch + k * columns, estimate + skip);
-    double along = la_dot(columns, r->scratch + k * columns, away + skip);
-    sum += part * part / (sd * sd + h * h / 2 * (far + along * along) + fmax(value[k], 0) / n);
+  for (size_t k = 0; k < dim; k++) {
+    double prior = 0, curvature = fmax(value[k], 0);
+    for (size_t j = 0; j < dim; j++) prior += predictor * variance[j] * r->scratch[j + k * dim] * r->scratch[j + k * dim];
+    double follows = curvature > 0 ? curvature * prior / (curvature * curvature * prior + sd * sd) : 0;
+    overfit += sd * sd * follows;
+    effective += curvature * follows;
   }
-  r->result->signal = sqrt(sum);
+  r->result->effective = effective;
+  r->result->slope = la_dot(dim, r->last, moved) + curved + overfit;
+  r->result->slope_sd = sqrt(sd * sd * length + h * h / 2 * (la_dot(dim, far, far) * length + along * along) +
+                             MODEL * MODEL * curved * curved + overfit * overfit);
   return BASE_OK;
 }
 

@@ -191,55 +191,30 @@ test_that("one class only is said", {
                                                                      bounds = bounds))))))
 })
 
-test_that("gradients of nothing but noise exceed its level one time in twenty", {
-  set.seed(2)
-  times <- long_size(200, 80)
-  signals <- replicate(times, {
-    d <- data.frame(a = runif(1000), b = runif(1000), y = factor(sample(c("no", "yes"), 1000, TRUE)))
-    fit <- loud_fit(y ~ a + b, d, eps = 1, delta = 1e-6, bounds = list(a = c(0, 1), b = c(0, 1)))
-    c(dpsosp:::exceeds_noise(fit$checks, 0.95), fit$status == "sosp")
-  })
-  expect_lt(abs(mean(signals[1, ]) - 0.05), 4.5 * sqrt(0.05 * 0.95 / times)) # fails once in 10^5
-  expect_identical(signals[1, ], signals[2, ])
-})
-
-test_that("losses whose fits may be worse than a constant say so", {
-  d <- honest(500)
-  d$k <- rpois(500, 2)
-  d$g <- factor(sample(c("u", "v", "w"), 500, TRUE))
-  said <- function(...) {
-    suppressWarnings(expect_message(dp_sosp(..., eps = 1, delta = 1e-6, bounds = bounds, progress = FALSE),
-                                    "can be worse", class = "dpsosp_message_constant"))
+test_that("losses whose fits may be worse than a constant say so where it is not measured", {
+  said <- function(explained) {
+    dpsosp:::inform_unmeasured(loss_poisson(10), list(explained = explained))
   }
-  suppressMessages(said(k ~ a + b, d, loss = loss_poisson(10), method = "newton"))
-  suppressMessages(said(g ~ a + b, d))
-  expect_no_message(dp_sosp(y ~ a + b, d, eps = 1, delta = 1e-6, bounds = bounds, progress = FALSE),
-                    class = "dpsosp_message_constant")
-})
-
-test_that("columns without spread are no signal", {
-  set.seed(3)
-  y <- factor(sample(c("no", "yes"), 400, TRUE))
-  signals <- function(radius, bounds) {
-    sum(replicate(60, {
-      fit <- suppressWarnings(loud_fit(matrix(0, 400, 2), y, eps = 1, delta = 1e-6, radius = radius, bounds = bounds))
-      dpsosp:::exceeds_noise(fit$checks, 0.95)
-    }))
-  }
-  most <- qbinom(1 - 1e-5, 60, 0.05)
-  expect_lte(signals(radius = 2, bounds = c(0, 1)), most)
-  expect_lte(signals(radius = 1, bounds = c(0, 0)), most) # more than half, without the noise of the matrix
+  expect_message(said(NULL), "can be worse", class = "dpsosp_message_constant")
+  expect_no_message(said(list(fraction = 0.1)))
+  expect_no_message(dpsosp:::inform_unmeasured(loss_logistic(), list()))
 })
 
 test_that("nothing certified is not called certified", {
-  status <- function(...) dpsosp:::checked_status("sosp", checks(1, 0.01), ...)
-  expect_identical(status(target = list(trivial = TRUE), decrease = NA, confidence = 0.95), "noise")
-  expect_identical(status(target = list(), decrease = 0, confidence = 0.95), "noise")
-  expect_identical(status(target = list(), decrease = 0.1, confidence = 0.95), "sosp")
-  expect_identical(status(target = list(), decrease = NA, confidence = 0.95), "sosp")
+  status <- function(better, ...) {
+    dpsosp:::checked_status("sosp", c(checks(1, 0.01), list(explained = if (!is.null(better)) list(better = better))), ...)
+  }
+  trivial <- list(trivial = TRUE)
+  expect_identical(status(NULL, target = trivial, decrease = NA), "noise")
+  expect_identical(status(TRUE, target = trivial, decrease = NA), "budget")
+  expect_identical(status(NULL, target = list(), decrease = 0), "noise")
+  expect_identical(status(TRUE, target = list(), decrease = 0), "sosp") # "noise" only where the number says so
+  expect_identical(status(FALSE, target = list(), decrease = 0.1), "noise")
+  expect_identical(status(NULL, target = list(), decrease = NA), "sosp")
+  expect_identical(status(TRUE, target = list(), moved = FALSE), "start")
   ends <- c(checks(1, 0.01), list(ends = c(a = "lower")))
-  expect_identical(dpsosp:::checked_status("sosp", ends, list(), NA, 0.95), "ranges")
-  expect_identical(dpsosp:::checked_status("budget", ends, list(), NA, 0.95), "budget")
+  expect_identical(dpsosp:::checked_status("sosp", ends, list(), NA), "ranges")
+  expect_identical(dpsosp:::checked_status("budget", ends, list(), NA), "budget")
 })
 
 test_that("a network to a subset does not miss the records that were left out", {
@@ -263,16 +238,4 @@ test_that("print() says which ranges were not found, and claims nothing for a re
   expect_match(printed(fit(far ~ a, loss = "huber")), "No range was found for `far`, `a`, and .* about them")
   declared <- fit(far ~ b, bounds = bounds["b"], loss = loss_squared(c(40, 60)))
   expect_no_match(printed(declared), "Attention")
-})
-
-test_that("a fit is called better without a doubt only where gradients are far above the noise, and records are seen", {
-  fit <- suppressWarnings(loud_fit(y ~ a, honest(300), eps = 1, delta = 1e-6, bounds = bounds["a"]))
-  better <- function(norm, fraction = 1, sd = 0.01) {
-    fit$checks[c("signal", "usable")] <- list(c(norm = norm, columns = 1), list(fraction = fraction, sd = sd))
-    sub(".*How good: (.*better than the constant).*", "\\1", paste(capture.output(print(fit)), collapse = " "))
-  }
-  expect_identical(better(sqrt(qchisq(0.9991, 1))), "better than the constant")
-  expect_identical(better(sqrt(qchisq(0.9989, 1))), "probably better than the constant")
-  expect_identical(better(4, sd = 0.5), "probably better than the constant")
-  expect_match(better(sqrt(qchisq(0.94, 1))), "^nothing that is released")
 })

@@ -1,0 +1,140 @@
+# How much better a fit is than the intercept-only model, against exact shares, and under permuted labels.
+
+frame <- function(n, seed = 1, p = 4) {
+  set.seed(seed)
+  x <- matrix(runif(n * p, -1, 1), n, dimnames = list(NULL, paste0("x", seq_len(p))))
+  t <- drop(x[, 1:4] %*% c(2, -1, 0.5, 0)) - 0.5
+  d <- data.frame(x, z = t + rnorm(n), k = rpois(n, exp(t)))
+  d$y <- factor(ifelse(t + rlogis(n) > 0, "yes", "no"))
+  d$g <- factor(max.col(cbind(2 * t, -t, 0) - log(-log(matrix(runif(3 * n), n)))))
+  d
+}
+bounds <- stats::setNames(rep(list(c(-1, 1)), 4), paste0("x", 1:4))
+fit_of <- function(d, response = "y", eps = 3, ...) {
+  formula <- stats::reformulate(paste0("x", 1:4), response)
+  suppressWarnings(suppressMessages(dp_sosp(formula, d, eps = eps, bounds = bounds, noise = "reproducible",
+                                            progress = FALSE, ...)))
+}
+explained <- function(fit) fit$checks$explained
+
+# Of predictions on the scale of the response.
+shares <- list(
+  y = function(y, p) {
+    entropy <- function(p) -mean(log(ifelse(y == "yes", p, 1 - p)))
+    1 - entropy(p) / entropy(mean(y == "yes"))
+  },
+  z = function(z, m) 1 - mean((z - m)^2) / mean((z - mean(z))^2),
+  k = function(k, m) {
+    deviance <- function(m) mean(ifelse(k > 0, k * log(pmax(k, 1) / m), 0) - k + m)
+    1 - deviance(m) / deviance(mean(k))
+  },
+  g = function(g, p) {
+    q <- table(g) / length(g)
+    1 - mean(log(p[cbind(seq_along(g), as.integer(g))])) / sum(q * log(q))
+  }
+)
+exact <- function(fit, d, response = "y") shares[[response]](d[[response]], predict(fit, d, type = "response"))
+
+test_that("each method says about which share of the deviance its fit explains", {
+  d <- frame(8000)
+  several <- c("newton-ridge", long_values(c("2opt-ls", "opt", "tr", "gd", "sgd", "newton", "damped-newton", "objpert",
+                                             "outpert", "cubic", "blgd", "agd", "blsgd", "opt-b", "tr-b"), 1))
+  for (method in several) {
+    fit <- fit_of(d, method = method)
+    off <- explained(fit)$fraction - exact(fit, d)
+    expect_lt(abs(off), 4.5 * explained(fit)$sd + 0.02, label = method)
+    expect_true(explained(fit)$better, label = method)
+    expect_false(fit$status %in% c("noise", "start"), label = method)
+    expect_lte(sum(dp_ledger(fit)$rho), fit$privacy$rho * (1 + 1e-9))
+  }
+  expect_equal(generics::glance(fit)$deviance.explained, explained(fit)$fraction)
+  expect_equal(generics::glance(fit)$deviance.explained.sd, explained(fit)$sd)
+})
+
+test_that("and so does each loss, with weights, offsets and starts", {
+  d <- frame(8000)
+  runs <- list(list("z", loss = loss_squared(c(-8, 8))), list("z", loss = loss_huber(c(-8, 8))),
+               list("z", loss = loss_huber(c(-8, 8), c = 4), method = "newton"), list("k", loss = "poisson"),
+               list("k", loss = loss_poisson(20), method = "newton", eps = 30), list("g"), list("g", method = "newton"),
+               list("y", start = c(-0.5, 1, 0, 0, 0), method = "newton-ridge"))
+  for (run in runs) {
+    fit <- do.call(fit_of, c(list(d), run))
+    off <- explained(fit)$fraction - exact(fit, d, run[[1]])
+    expect_lt(abs(off), 4.5 * explained(fit)$sd + 0.04, label = paste(run[[1]], fit$method, fit$loss$name))
+    expect_true(explained(fit)$better)
+  }
+  half <- transform(d, w = 0.5 + 0.5 * (x4 > 0))
+  expect_equal(explained(fit_of(half, method = "opt", weights = w))$fraction, 0.22, tolerance = 0.3)
+})
+
+test_that("a loss without a likelihood, and a response of two values, have the share of their own loss", {
+  d <- frame(8000)
+  fit <- fit_of(d, loss = "sigmoid")
+  wrong <- function(t) mean(plogis(ifelse(d$y == "yes", -t, t)))
+  own <- 1 - wrong(predict(fit, d)) / min(mean(d$y == "yes"), mean(d$y == "no"))
+  expect_lt(abs(explained(fit)$fraction - own), 4.5 * explained(fit)$sd + 0.02)
+  expect_match(paste(capture.output(print(fit)), collapse = " "), "of the mean loss")
+})
+
+test_that("a signal in a few of many columns is seen", {
+  set.seed(1)
+  n <- 2e4
+  x <- matrix(rnorm(n * 100), n)
+  d <- data.frame(y = factor(runif(n) < plogis(x %*% c(rnorm(10), rep(0, 90)) / 3)), x)
+  fit <- suppressMessages(dp_sosp(y ~ ., d, eps = 1, noise = "reproducible"))
+  expect_true(explained(fit)$better)
+  expect_match(paste(capture.output(print(fit)), collapse = " "), "How good: explains about [0-9]+ % of the deviance")
+})
+
+test_that("permuted labels are rarely explained", {
+  called <- function(response, ...) {
+    sum(vapply(seq_len(long_size(40, 5)), function(seed) {
+      d <- frame(1500, seed)
+      d[[response]] <- sample(d[[response]])
+      isTRUE(explained(fit_of(d, response, eps = 1, ...))$better)
+    }, NA))
+  }
+  most <- stats::qbinom(1 - 1e-5, long_size(40, 5), 0.02)
+  expect_lte(called("y"), most)
+  expect_lte(called("y", method = "newton"), most)
+  expect_lte(called("z", loss = loss_squared(c(-8, 8))), most)
+})
+
+test_that("a fit that did not leave its start has not converged", {
+  fit <- suppressWarnings(suppressMessages(dp_sosp(cover ~ elevation + slope, covertype[1:4000, ], eps = 1,
+                                                   method = "spider", noise = "reproducible")))
+  expect_true(all(coef(fit) == 0))
+  expect_identical(fit$status, "start")
+  expect_no_match(paste(capture.output(print(fit)), collapse = " "), "converged|certified")
+})
+
+test_that("the fraction of a rare class is as precise as the budget allows, and not doubted beside a gain", {
+  set.seed(1)
+  n <- 2e4
+  d <- data.frame(x = rnorm(n))
+  d$y <- factor(runif(n) < plogis(-5 + 1.5 * d$x), labels = c("ok", "fraud"))
+  fits <- lapply(c(1, 10), function(eps) {
+    suppressMessages(dp_sosp(y ~ x, d, eps = eps, bounds = list(x = c(-4, 4)), noise = "reproducible"))
+  })
+  sd <- vapply(fits, function(fit) fit$checks$class$sd, 0)
+  expect_lt(sd[2], sd[1] / 4)
+  for (fit in fits) expect_lt(abs(fit$checks$class$fraction - mean(d$y == "fraud")), 4.5 * fit$checks$class$sd)
+  said <- dpsosp:::class_text
+  usable <- list(fraction = 1, sd = 0.01)
+  checks <- list(class = list(fraction = 0.005, sd = 0.01), usable = usable, part = FALSE)
+  expect_match(said(checks, list(labels = c("a", "b"))), "may be of one class only")
+  expect_null(said(c(checks, list(explained = list(better = TRUE))), list(labels = c("a", "b"))))
+})
+
+test_that("the remainder and the deviance of counts have their exact values", {
+  square <- function(v, from, tilt = 0) dpsosp:::mean_remainder(from, 0, matrix(v), tilt)
+  expect_equal(square(1e-6, 0.3) / 1e-6, plogis(0.3) * plogis(-0.3) / 2, tolerance = 0.02)
+  t <- 0.3 + 2 * qnorm(ppoints(1e5))
+  a <- function(t) log1p(exp(t))
+  expect_equal(square(4, 0.3), mean(a(0.3) - a(t) + plogis(t) * (t - 0.3)), tolerance = 0.02)
+  two <- dpsosp:::mean_remainder(c(0.3, 0), c(0, 0), diag(c(4, 0)), 0)
+  expect_equal(two, square(4, 0.3), tolerance = 0.03)
+  y <- 0:60
+  deviance <- sum(dpois(y, 3) * (ifelse(y > 0, y * log(y / 3), 0) - y + 3))
+  expect_equal(dpsosp:::count_null(3, 1 / 3), deviance / 3, tolerance = 0.02)
+})
