@@ -95,10 +95,10 @@
 #' columns together). `print()` names columns for which no range was found, so that \[-1, 1\] was taken. These checks
 #' use released and public numbers only.
 #'
-#' "How good" in `print()` is about the share of the intercept-only model's deviance that the fit explains, plus and minus
-#' two standard deviations (`checks$explained` in the section Value). With an offset, weights or several records of a
-#' person it is that of the loss that the fit minimises. How good predictions for other records are, [dp_evaluate()]
-#' tells.
+#' "How good" in `print()` is about the share of the intercept-only model's deviance that the fit explains, plus and
+#' minus two standard deviations (`checks$explained` in the section Value). With an offset, weights or several records
+#' of a person it is that of the loss that the fit minimises. [dp_evaluate()] tells how good predictions for other
+#' records are.
 #'
 #' # Persons
 #' With `id`, n is the number of persons, and the guarantee is for all records of a person together: `"replace-one"`

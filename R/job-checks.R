@@ -76,8 +76,8 @@ tell_weights <- function(job) if (has_weight(job$design)) inform("weights", drop
 
 # ---- status ----
 
-# The status of the core's run, unless what it certifies says nothing. moved: did it leave its start? residual: was it by
-# residuals, without a certificate?
+# The status of the core's run, unless what it certifies says nothing. moved: did it leave its start? residual: was it
+# by residuals, without a certificate?
 checked_status <- function(status, checks, target = NULL, decrease = NULL, moved = TRUE, residual = FALSE) {
   if (identical(usable_verdict(checks), "null")) return("null")
   better <- checks$explained$better

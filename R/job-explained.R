@@ -1,11 +1,11 @@
 # The stage of a job that tells how much better the fit is than the intercept-only model. It adds to the job
-#   explained  a list of fraction (of the intercept-only model's deviance; R squared for squared error), sd (its standard
-#              deviation) and better (is it surely above what fits to noise reach?), or NULL
+#   explained  a list of fraction (of the intercept-only model's deviance; R squared for squared error), sd (its
+#              standard deviation) and better (is it surely above what fits to noise reach?), or NULL
 #
 # With w the solution, D = w - start, the mean loss decreases by -g'D + R from the start to w, where g is the gradient
-# at w and R the remainder of the second order (remainder()). What runs of "newton-ridge" release tells both, at no cost:
-# g, by the gradients of the steps and that of the certificate, and the second moments of the rows, by the matrix. Other
-# methods release the values of the loss at the constant prediction and at w (proofs: sensitivity-value).
+# at w and R the remainder of the second order (remainder()). Runs of "newton-ridge" release what tells both: g, by the
+# gradients of the steps and that of the certificate, and the second moments of the rows, by the matrix. Other methods
+# release the values of the loss at the constant prediction and at w (proofs: sensitivity-value).
 #
 # A fit to d columns of noise decreases the loss by about d / (2 n), and on other records is as much worse: so d / n is
 # subtracted, where d counts coefficients as far as they follow the records, and a fit is called better if the decrease
@@ -56,8 +56,8 @@ released_gain <- function(job) {
   used <- used_fraction(job)
   null <- if (job$outputs > 1L) rest$probability else c(rest$probability, 1 - rest$probability)
   list(gain = (rest$value - slope[["value"]] / rest$tilt) / used,
-       sd = sqrt(rest$sd^2 + (slope[["sd"]] / rest$tilt)^2) / used, null = -sum(null * log(null)) * rest$weight, unit = 1,
-       overfit = 1)
+       sd = sqrt(rest$sd^2 + (slope[["sd"]] / rest$tilt)^2) / used, null = -sum(null * log(null)) * rest$weight,
+       unit = 1, overfit = 1)
 }
 
 # Of the certificate, and of the steps where the core tells it.
@@ -69,8 +69,8 @@ combined_slope <- function(value, sd, result) {
 
 # R is the mean of A(s) - A(t) + A'(t)'(t - s), A the logarithm of the sum of exponentials, over the predictors s at the
 # start, which are constant, and t at w. These are taken to be normal with the covariance that the matrix tells. In a
-# geometry with a tilt k a record's loss has the weight 1 + k or 1 - k, and so has R; tilt is the ratio of both, by which
-# slopes are divided. weight: mean weight of long rows.
+# geometry with a tilt k a record's loss has the weight 1 + k or 1 - k, and so has R; tilt is the ratio of both, by
+# which slopes are divided. weight: mean weight of long rows.
 remainder <- function(job, start, moved) {
   geometry <- job$geometry
   constant <- if (job$design$intercept) geometry$constant else 0
@@ -180,10 +180,10 @@ release_values <- function(job, cost) {
   level <- constant_level(job, values_level * cost)
   inside <- !is_warm(job$method) && is.null(job$method$family$weighted)
   oracle <- if (inside) job$oracle else plain_oracle(job, loss = job$loss)
-  start <- function(start) core_start(job$design, start)
-  constant <- as.vector(by_output(level$start, job$outputs, if (inside) function(at) to_geometry(job$geometry, start(at))
-                                                            else start))
-  own <- if (inside) job$answer$w else as.vector(by_output(job$answer$w, job$outputs, function(w) from_geometry(job$geometry, w)))
+  geometry <- if (inside) job$geometry
+  constant <- function(start) to_geometry(geometry, core_start(job$design, start))
+  constant <- as.vector(by_output(level$start, job$outputs, constant))
+  own <- if (inside) job$answer$w else from_geometry(job$geometry, job$answer$w)
   length <- sqrt(c(sum(constant^2), sum(own^2)))
   part <- length + values_least * max(length, 1)
   value <- function(at, cost) .Call(ffi_oracle_value, oracle$pointer, at, cost, oracle$noise == "reproducible")

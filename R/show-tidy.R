@@ -23,12 +23,12 @@
 #'   accounting (`accountant`; `order`, the Renyi order of a fit on batches, else `NA`), the certificate
 #'   (`gradient.upper`, `eigenvalue.lower`; `NA` where nothing was measured) the number of releases, `releases`, and
 #'   for fits by squared error or Huber's loss with `"newton-ridge"` `sigma`, the scale of the residuals (see `sigma()`
-#'   in [dp_sosp-methods]), and `r.squared`, both from what the fit released, `NA` for others, and `deviance.explained`, about the share of the intercept-only model's deviance
-#'   that the fit explains (R squared for squared error; see `explained` in the section Value of [dp_sosp()]), with its
-#'   standard deviation `deviance.explained.sd`, `NA` where it was not measured; for a network without penalty,
-#'   certificate and these four. `augment()`: `newdata`
-#'   as a data frame with a column `.fitted`, or with a column for each class, such as `.fitted.yes`, if `predict()`
-#'   returns several.
+#'   in [dp_sosp-methods]), and `r.squared`, both from what the fit released, `NA` for others, and `deviance.explained`,
+#'   about the share of the intercept-only model's deviance that the fit explains (R squared for squared error; see
+#'   `explained` in the section Value of [dp_sosp()]), with its standard deviation `deviance.explained.sd`, `NA` where
+#'   it was not measured; for a network without penalty, certificate and these four. `augment()`: `newdata` as a data
+#'   frame with a column `.fitted`, or with a column for each class, such as `.fitted.yes`, if `predict()` returns
+#'   several.
 #' @section Errors: `dpsosp_error_argument`; `dpsosp_error_absent` for intervals that the fit does not have and for
 #'   `augment()` without `newdata`.
 #' @examplesIf requireNamespace("generics", quietly = TRUE)

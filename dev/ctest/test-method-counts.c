@@ -89,8 +89,8 @@ static void only_the_level(void) {
   close_numbers(&f, &c);
 }
 
-/* Half of the predictors' variance less the slope is the gain. Where there is none, more than a quarter of the runs beyond
- * 1.645 standard deviations has a probability of 3e-4, were that of one 0.05. */
+/* Half of the predictors' variance less the slope is the gain. Where there is none, more than a quarter of the runs
+ * beyond 1.645 standard deviations has a probability of 3e-4, were that of one 0.05. */
 static void measures_the_gain(double slope) {
   int runs = ctest_size(20, 4);
   double beyond = 0;

@@ -13,7 +13,8 @@ for (file in c("common.R", "frames.R")) source(file.path(dirname(this_file), fil
 
 # With a numeric response; those of frames.R are classes.
 numeric_sets <- list(
-  Wage = list(package = "ISLR", formula = wage ~ year + age + maritl + race + education + jobclass + health + health_ins),
+  Wage = list(package = "ISLR", formula = wage ~ year + age + maritl + race + education + jobclass + health +
+    health_ins),
   ames = list(package = "modeldata", formula = Sale_Price ~ Gr_Liv_Area + Lot_Area + Year_Built + Garage_Area +
     Total_Bsmt_SF + Bedroom_AbvGr + Full_Bath + Neighborhood),
   diamonds = list(package = "ggplot2", formula = price ~ carat + cut + color + clarity + depth + table),

@@ -369,29 +369,45 @@ static void rotate_columns(struct run *r, const double *x, double *to) {
   rotate(r, r->move, to);
 }
 
+/* w over v along an eigenvector, for a prior with this variance. */
+static double follows(double value, double prior, double noise) {
+  return prior > 0 ? value * prior / (square(value) * prior + noise) : 0;
+}
+
 /* The slope of the loss at the solution w along w - start, without the level: w'M w - v'w, and what it is too small by
  * because w follows the noise of v, as in ridge.c. It is w'M (w - a) + w'g / p, with a the mean iterate: its error is
- * that of g, of the sample, of M, with variance half as large off the diagonal, and of p. To slope_sd the error of w'M w
- * is added, half of which is the decrease. */
+ * that of g, of the sample, of M, with variance half as large off the diagonal, and of p. To slope_sd the error of
+ * w'M w is added, half of which is the decrease. */
 static void measure_slope(struct run *r) {
   double sampling = clipped_square(r) / ((double)oracle_rows(r->f.oracle) * square(r->within));
-  double predictor = fmax(variance_of(r, r->w), square(r->o->signal * r->spread)), slope = 0, overfit = 0, variance = 0;
-  double far = 0, length = 0, *v = r->mean_gradient, *away = r->mean, *w = r->gradient;
+  double matrix = square(r->matrix_noise) / (4 * (double)r->dim), far = 0, length = 0, wanted = 0;
+  double *v = r->mean_gradient, *away = r->mean, *w = r->gradient, *noise = r->rotated, *prior = r->move;
   rotate_columns(r, r->w, w);
   rotate_columns(r, r->away, away);
   rotate_columns(r, r->equation, v);
   for (size_t k = 0; k < r->dim; k++) {
     far += square(w[k] - away[k]);
     length += square(w[k]);
+    wanted += r->value[k] * square(w[k]);
   }
-  double matrix = square(r->matrix_noise) / (4 * (double)r->dim);
   for (size_t k = 0; k < r->dim; k++) {
-    double value = r->value[k], prior = 0, doubt = DOUBT * (value * away[k] - v[k]);
-    double noise = 1 / r->precision + sampling * value + matrix * far + square(doubt);
-    for (size_t j = r->skip; j < r->dim; j++) prior += predictor * r->variance[j] * square(r->matrix[j + k * r->dim]);
-    slope += w[k] * (value * w[k] - v[k]);
-    overfit += noise * value * prior / (square(value) * prior + noise);
-    variance += noise * square(w[k]);
+    double doubt = DOUBT * (r->value[k] * away[k] - v[k]);
+    noise[k] = 1 / r->precision + sampling * r->value[k] + matrix * far + square(doubt);
+    prior[k] = 0;
+    for (size_t j = r->skip; j < r->dim; j++) prior[k] += r->variance[j] * square(r->matrix[j + k * r->dim]);
+  }
+  double size = -30, slope = 0, overfit = 0, variance = 0;
+  for (double step = 30; step > 0.01; step /= 2) {
+    double sum = 0;
+    for (size_t k = 0; k < r->dim; k++) {
+      sum += r->value[k] * square(follows(r->value[k], exp2(size + step) * prior[k], noise[k]) * v[k]);
+    }
+    if (sum < wanted) size += step;
+  }
+  for (size_t k = 0; k < r->dim; k++) {
+    slope += w[k] * (r->value[k] * w[k] - v[k]);
+    overfit += noise[k] * follows(r->value[k], exp2(size) * prior[k], noise[k]);
+    variance += noise[k] * square(w[k]);
   }
   r->result->slope = slope + overfit;
   r->result->slope_sd = sqrt(variance + square(overfit) + matrix / 2 * square(length));

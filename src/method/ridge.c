@@ -50,6 +50,7 @@ struct run {
   double *last; /* the mean gradient of the data, without the ridge, over the last iterates */
   double *moment; /* of columns that may have no records (posterior_moments()) */
   double *matrix, *hessian, *inverse, *scratch; /* dim x dim each; hessian: H */
+  double *spare; /* 4 dim */
 };
 
 static int prepare(struct run *r, double rho);
@@ -61,6 +62,7 @@ static int take_steps(struct run *r);
 static void move(struct run *r);
 static int finish(struct run *r);
 static int measure_slope(struct run *r, const double *moved, const double *variance, double sd);
+static double follows(double value, double prior, double sd);
 static int certify(struct run *r, double rho);
 static int invert(const struct run *r, const double *added);
 static void compose(size_t dim, const double *vectors, const double *values, double *matrix);
@@ -72,7 +74,7 @@ int ridge_run(struct oracle *oracle, const struct penalty *penalty, const struct
   result_init_planned(result, options->iterations, oracle, penalty, &f);
   if (!oracle_prior(oracle)) return BASE_ERR_ARGUMENT;
   size_t dim = f.dim;
-  double *memory = base_alloc(dim * (8 + 4 * dim), sizeof(double));
+  double *memory = base_alloc(dim * (12 + 4 * dim), sizeof(double));
   if (!memory) return BASE_ERR_MEMORY;
   struct run r = {.f = &f, .o = options, .result = result, .w = w, .start = memory};
   double **const vectors[] = {&r.gradient, &r.direction, &r.kappa, &r.added, &r.mean, &r.last, &r.moment};
@@ -81,6 +83,7 @@ int ridge_run(struct oracle *oracle, const struct penalty *penalty, const struct
   r.hessian = r.matrix + dim * dim;
   r.inverse = r.hessian + dim * dim;
   r.scratch = r.inverse + dim * dim;
+  r.spare = r.scratch + dim * dim;
   memcpy(r.start, w, dim * sizeof(double));
   double last = options->certificate_share * rho;
   double matrix = options->matrix ? 0 : options->matrix_share * (rho - last);
@@ -248,33 +251,50 @@ static int finish(struct run *r) {
 
 /* The slope of the loss at the solution w along w - start, from the gradients of the steps, whose mean g has noise sd:
  * g'(w - start) + (w - mean iterate)'H (w - start). Its error is that of g, that of H, and that of the quadratic model.
- * The solution follows the noise of g: if it is K e for the estimate e, that makes the slope too small by sd^2 tr K. K is
- * taken along the eigenvectors of H, for the variance of the predictors that the solution has. tr(H K) is the number of
- * coefficients that follow the records. */
+ * The solution follows the noise of g: if it is K e for the estimate e, that makes the slope too small by sd^2 tr K,
+ * and tr(H K) is the number of coefficients that follow the records. K is that of a prior with one variance, for which
+ * the predictors vary as much as with w. */
 static int measure_slope(struct run *r, const double *moved, const double *variance, double sd) {
-  size_t dim = r->f->dim, skip = dim - oracle_columns(r->f->oracle);
-  double h = r->o->start_curvature * r->sd_matrix, overfit = 0, effective = 0;
-  double *value = r->gradient, *far = r->mean;
-  la_matvec(dim, dim, r->hessian, dim, moved, value);
+  size_t dim = r->f->dim;
+  double h = r->o->start_curvature * r->sd_matrix, *far = r->mean;
+  double *value = r->spare, *estimate = value + dim, *prior = estimate + dim, *product = prior + dim;
+  la_matvec(dim, dim, r->hessian, dim, moved, product);
   for (size_t j = 0; j < dim; j++) far[j] = r->w[j] - far[j];
-  double curved = la_dot(dim, far, value), length = la_dot(dim, moved, moved), along = la_dot(dim, far, moved);
-  double predictor = la_dot(dim - skip, moved + skip, value + skip) / r->o->start_curvature;
-  predictor = fmax(predictor, r->o->signal * r->o->signal);
+  double curved = la_dot(dim, far, product), length = la_dot(dim, moved, moved), along = la_dot(dim, far, moved);
+  double wanted = la_dot(dim, moved, product);
   memcpy(r->scratch, r->hessian, dim * dim * sizeof(double));
   int status = la_eigen_released(dim, r->scratch, value);
   if (status != BASE_OK) return status;
   for (size_t k = 0; k < dim; k++) {
-    double prior = 0, curvature = fmax(value[k], 0);
-    for (size_t j = 0; j < dim; j++) prior += predictor * variance[j] * r->scratch[j + k * dim] * r->scratch[j + k * dim];
-    double follows = curvature > 0 ? curvature * prior / (curvature * curvature * prior + sd * sd) : 0;
-    overfit += sd * sd * follows;
-    effective += curvature * follows;
+    const double *vector = r->scratch + k * dim;
+    estimate[k] = la_dot(dim, vector, r->gradient);
+    prior[k] = 0;
+    for (size_t j = 0; j < dim; j++) prior[k] += variance[j] * vector[j] * vector[j];
+  }
+  double size = -30, overfit = 0, effective = 0;
+  for (double step = 30; step > 0.01; step /= 2) {
+    double sum = 0;
+    for (size_t k = 0; k < dim; k++) {
+      double part = follows(value[k], exp2(size + step) * prior[k], sd) * estimate[k];
+      sum += fmax(value[k], 0) * part * part;
+    }
+    if (sum < wanted) size += step;
+  }
+  for (size_t k = 0; k < dim; k++) {
+    double part = follows(value[k], exp2(size) * prior[k], sd);
+    overfit += sd * sd * part;
+    effective += value[k] * part;
   }
   r->result->effective = effective;
   r->result->slope = la_dot(dim, r->last, moved) + curved + overfit;
   r->result->slope_sd = sqrt(sd * sd * length + h * h / 2 * (la_dot(dim, far, far) * length + along * along) +
                              MODEL * MODEL * curved * curved + overfit * overfit);
   return BASE_OK;
+}
+
+/* K along an eigenvector of H. */
+static double follows(double value, double prior, double sd) {
+  return value > 0 && prior > 0 ? value * prior / (value * value * prior + sd * sd) : 0;
 }
 
 static int certify(struct run *r, double rho) {

@@ -202,7 +202,8 @@ test_that("losses whose fits may be worse than a constant say so where it is not
 
 test_that("nothing certified is not called certified", {
   status <- function(better, ...) {
-    dpsosp:::checked_status("sosp", c(checks(1, 0.01), list(explained = if (!is.null(better)) list(better = better))), ...)
+    explained <- if (!is.null(better)) list(better = better)
+    dpsosp:::checked_status("sosp", c(checks(1, 0.01), list(explained = explained)), ...)
   }
   trivial <- list(trivial = TRUE)
   expect_identical(status(NULL, target = trivial, decrease = NA), "noise")

@@ -116,7 +116,7 @@ test_that("tidy() and glance() are the fit as data frames", {
   tidied <- generics::tidy(fit)
   expect_identical(stats::setNames(tidied$estimate, tidied$term), coef(fit))
   glanced <- generics::glance(fit)
-  expect_identical(dim(glanced), c(1L, 16L))
+  expect_identical(dim(glanced), c(1L, 18L))
   made <- sum(dp_ledger(fit)$mechanism != "none")
   expect_equal(glanced[c("nobs", "eps", "status", "releases")],
                data.frame(nobs = 300, eps = fit$privacy$eps, status = fit$status, releases = made))
