@@ -12,7 +12,7 @@
 # exceeds 2 d / n by explained_z standard deviations.
 # inst/experiments/verdict-rule.R compares these constants with others on synthetic problems.
 
-explained_z <- 1.645
+explained_z <- 2
 values_level <- 0.25 # fraction of the cost of the values for the level of the response, where it was not released
 values_least <- 0.05 # least part of either value, over the other
 
