@@ -1,5 +1,5 @@
-# When is a fit called better than the intercept-only model? For values of explained_z (R/job-explained.R) how often this
-# is said on SYNTHETIC data: of fits to labels that follow no column, and of fits that gain on other records.
+# When is a fit called better than the intercept-only model? For values of explained_z (R/job-explained.R) how often it
+# is said on SYNTHETIC data: of fits to labels that follow no column, and of fits that gain on others.
 #   Rscript verdict-rule.R RESULTS.csv [RUNS]     runs, 60 by default
 # Then: Rscript verdict-rule.R --summary RESULTS.csv
 # gain, sd: what a fit's releases tell of the decrease of the mean loss; follows: number of coefficients that follow the
@@ -11,7 +11,8 @@ this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 source(file.path(dirname(this_file), "common.R"))
 
 problems <- expand.grid(n = c(1000, 4000, 15000), p = c(5, 20, 60), signal = c(0, 0, 0.5, 1, 2), eps = c(0.1, 0.3, 1),
-                        shape = c("normal", "binary", "skew", "correlated"), rare = c(0, -2.5), stringsAsFactors = FALSE)
+                        shape = c("normal", "binary", "skew", "correlated"), rare = c(0, -2.5),
+                        stringsAsFactors = FALSE)
 
 columns <- function(n, p, shape) {
   switch(shape, normal = matrix(rnorm(n * p), n), binary = matrix(rbinom(n * p, 1, 0.2) / 0.4, n),
