@@ -154,12 +154,12 @@ test_that("the same holds for PostgreSQL, also in the server's log", {
   }
 })
 
-test_that("SQLite's text in columns of numbers, and blobs with zero bytes, are null records", {
+test_that("SQLite's text that is no number in columns of numbers, and blobs with zero bytes, are null records", {
   connection <- sqlite_connection()
   rows <- loss_frame(60)
   DBI::dbExecute(connection, "CREATE TABLE people (id INTEGER, a, b, f, o, y, w, k, z)")
   DBI::dbAppendTable(connection, "people", rows)
-  for (set in c("a = 'twelve' WHERE id = 21", "y = x'00ff' WHERE id = 22", "k = '5e300' WHERE id = 23",
+  for (set in c("a = 'twelve' WHERE id = 21", "y = x'00ff' WHERE id = 22", "k = '0x5' WHERE id = 23",
                 "w = 'a' WHERE id = 24", "o = x'00' WHERE id = 25", "f = x'7500' WHERE id = 26")) {
     DBI::dbExecute(connection, paste("UPDATE people SET", set))
   }
