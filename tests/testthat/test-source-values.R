@@ -66,6 +66,8 @@ test_that("text is read by one rule each for numbers, truth values, levels, date
   expect_identical(dpsosp:::text_truth(truths), c(TRUE, FALSE, TRUE, FALSE, NA, NA, NA))
   times <- c("2020-01-01", "2020-1-1 10:00:00.5", "2020-01-01T10:00:00Z", "2020-01-01 10:00:00+02", "2020-02-31", "60",
              "x")
+  long <- paste0("2020-01-01 10:00:00.", strrep("1", 2000)) # strptime() would raise an error
+  expect_identical(as.double(dpsosp:::text_times(long, "POSIXct")), NA_real_)
   seconds <- 1577836800 + c(0, 36000.5, 36000)
   expect_identical(as.double(dpsosp:::text_times(times, "POSIXct")), c(seconds, NA, NA, 60, NA))
   expect_identical(as.double(dpsosp:::text_times(times[c(1, 3, 4, 6)], "Date")), c(18262, 18262, NA, 60))
