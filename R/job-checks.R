@@ -146,12 +146,13 @@ sorted_by_clipped <- function(ranges) {
   ranges[order(-pmax(surely("below"), surely("above"))), , drop = FALSE]
 }
 
-# "3 % (+- 1 %) above" for each range, with about two standard deviations; "" where the counts show nothing.
-beyond_text <- function(ranges) {
+# "3 % (+- 1 %) above" for each range, with about two standard deviations; "" where it may be the noise of the most
+# extreme one of so many columns.
+beyond_text <- function(ranges, columns = nrow(ranges)) {
   part <- function(end) {
     x <- list(fraction = ranges[, end], sd = ranges[, paste0(end, "_sd")])
     text <- vapply(seq_len(nrow(ranges)), function(i) fraction_text(lapply(x, `[[`, i)), "")
-    ifelse(x$fraction > 2 * x$sd & x$fraction > 0.0005, paste(text, end), "")
+    ifelse(x$fraction > beyond_surely(columns) * x$sd & x$fraction > 0.0005, paste(text, end), "")
   }
   parts <- cbind(part("below"), part("above"))
   apply(parts, 1L, function(p) paste(p[nzchar(p)], collapse = " and "))

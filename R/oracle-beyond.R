@@ -52,11 +52,14 @@ above_end <- function(range, seen, breaks) {
   c(sum, sqrt(sum(counted) * seen$sd^2 + sum(part) * (seen$cells$sd %||% 0)^2)) / seen$there
 }
 
+# In standard deviations of the noise.
+beyond_surely <- function(columns) stats::qnorm(beyond_chance / max(2 * columns, 1), lower.tail = FALSE)
+
 # The ends, "lower" or "upper", at which values of columns pile up; named. beyond: as of beyond_all(), or NULL; cutting:
 # may ranges cut off a few values?
 piled_up <- function(beyond, cutting) {
   if (is.null(beyond)) return(NULL)
-  surely <- stats::qnorm(beyond_chance / max(2 * nrow(beyond), 1), lower.tail = FALSE)
+  surely <- beyond_surely(nrow(beyond))
   least <- if (cutting) pmin(beyond_cut, beyond_others * beyond[, "others"]) else beyond_kept
   excess <- function(end) beyond[, end] - surely * beyond[, paste0(end, "_sd")] - least
   below <- excess("below")

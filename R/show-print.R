@@ -74,7 +74,7 @@ ranges_shown <- 3L # in print()
 ranges_line <- function(ranges, most) {
   if (is.null(ranges)) return(NULL)
   some <- utils::head(sorted_by_clipped(ranges), most)
-  beyond <- beyond_text(some)
+  beyond <- beyond_text(some, nrow(ranges))
   texts <- paste0(rownames(some), " ", interval_text(some), ifelse(nzchar(beyond), paste0(" (", beyond, ")"), ""))
   left <- nrow(ranges) - nrow(some)
   hidden <- two_digits(2 * max(ranges[, c("below_sd", "above_sd")]))

@@ -77,16 +77,22 @@ quiet_fit <- function(..., method = "2opt-ls") {
   suppressWarnings(suppressMessages(dp_sosp(..., method = method, progress = FALSE)), "dpsosp_warning")
 }
 
-# The messages and warnings of a call, but for the warnings that follow from released numbers: checks and ranges.
+# The messages and warnings of a call, but for those that follow from released numbers.
 said_by <- function(code) {
   said <- character()
-  released <- c("dpsosp_warning_checks", "dpsosp_warning_ranges")
+  released <- c("dpsosp_warning_checks", "dpsosp_warning_ranges", "dpsosp_message_null")
   note <- function(restart) function(condition) {
     if (!inherits(condition, released)) said <<- c(said, conditionMessage(condition))
     invokeRestart(restart)
   }
   withCallingHandlers(code, warning = note("muffleWarning"), message = note("muffleMessage"))
   said
+}
+
+# What a run released, without the releases that tell how many records it uses and how much better it is.
+run_ledger <- function(fit) {
+  ledger <- dp_ledger(fit)
+  ledger[!ledger$what %in% c("usable records", "value"), ]
 }
 
 # A noisy release is within eight standard deviations of the exact value (plus rounding).

@@ -32,7 +32,7 @@ test_that("what a step is charged is its amplified Renyi divergence at the order
     budget <- dp_budget(eps = 2, delta = 1e-6, plan = plan)
     fit <- quiet_fit(p$x, p$y, loss = "logistic", radius = 2, method = "sgd", budget = budget, target = sosp(0.05, 0.1),
                      control = control_gd(batch = 100, sampling = scheme), noise = "reproducible")
-    step <- dp_ledger(fit)[1, ]
+    step <- run_ledger(fit)[1, ]
     expect_equal(step$what, "batch gradient")
     event <- event_subsample(event_gaussian(step$scale / step$sensitivity), 0.05, scheme)
     expect_equal(dp_rdp(event, budget$order) / budget$order, step$rho, tolerance = 1e-6)

@@ -14,7 +14,7 @@ test_that("the direct solver comes near the minimum and certifies it", {
   expect_lte(norm, fit$certificate$gradient[["upper"]])
   expect_equal(fit$status == "sosp", fit$certificate$gradient[["upper"]] <= fit$target$eps_g)
   expect_equal(sum(fit$privacy$ledger$rho), fit$privacy$rho)
-  expect_equal(fit$privacy$ledger$what, c(rep(c("gradient", "hessian"), 10), "gradient", "usable records"))
+  expect_equal(run_ledger(fit)$what, c(rep(c("gradient", "hessian"), 10), "gradient"))
   ridge <- study(penalty = penalty_ridge(0.05))
   expect_lt(sqrt(sum((coef(ridge) * 2 - exact_minimum(z, p$y, 0.05))^2)), 0.05)
 })
@@ -30,7 +30,7 @@ test_that("with a target the direct solver ends at the first point that meets it
   expect_lte(fit$certificate$gradient[["upper"]], 0.05)
   steps <- sum(fit$privacy$ledger$what == "hessian")
   expect_lt(steps, 10)
-  expect_equal(fit$privacy$ledger$what, c(rep(c("gradient", "hessian"), steps), "gradient", "usable records", "unused"))
+  expect_equal(run_ledger(fit)$what, c(rep(c("gradient", "hessian"), steps), "gradient", "unused"))
 })
 
 test_that("inner steps solve the strongly convex problem, with the noise of each point", {
@@ -39,11 +39,11 @@ test_that("inner steps solve the strongly convex problem, with the noise of each
   free <- unit_rows(p$x, 2, FALSE)
   expect_lt(sqrt(sum((coef(fit) * 2 - exact_minimum(free, p$y, 0.05, free = integer()))^2)), 0.3)
   few <- function(neighbours) {
-    study(control = control_cubic("inner", 2, 3, diameter = 20), penalty = penalty_ridge(0.05), intercept = FALSE,
-          eps = 1, neighbours = neighbours)$privacy$ledger
+    run_ledger(study(control = control_cubic("inner", 2, 3, diameter = 20), penalty = penalty_ridge(0.05),
+                     intercept = FALSE, eps = 1, neighbours = neighbours))
   }
   ledger <- few("replace-one")
-  expect_equal(ledger$what, c(rep("model gradient", 4), "gradient", "usable records"))
+  expect_equal(ledger$what, c(rep("model gradient", 4), "gradient"))
   # At the iterate itself the model's gradient is the gradient, with sensitivity 2 L / n. The next point lies in the
   # ball of radius 10.
   expect_equal(ledger$sensitivity[c(1, 3)], c(2, 2) / 4000, tolerance = 1e-6)

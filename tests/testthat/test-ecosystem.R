@@ -47,7 +47,6 @@ test_that("emmeans: offsets, polynomials and splines in the formula", {
   agree(z ~ poly(a, 2, raw = TRUE) + g, "squared", lm(z ~ poly(a, 2, raw = TRUE) + g, d), bounds["a"])
   curved <- z ~ splines::ns(a, knots = c(-1, 1), Boundary.knots = c(-2, 2)) + g
   agree(curved, "squared", lm(curved, d), list())
-  agree(z ~ cut(a, c(-2, 0, 2)) + g, "squared", lm(z ~ cut(a, c(-2, 0, 2)) + g, d), list())
 })
 
 test_that("marginaleffects: predictions and slopes on new data, by the delta method", {

@@ -32,8 +32,8 @@ test_that("a private geometry is charged, a public one and none are not", {
   what <- function(...) unique(dp_ledger(fit_of(...))$what)
   expect_equal(what(method = "newton-ridge"), c("value", "moments", "weighted matrix", "gradient"))
   public <- geometry_public(mean = c(50, 0, 0.5), sd = c(10, 0.001, 0.5))
-  expect_equal(what(method = "newton-ridge", geometry = public), c("value", "weighted matrix", "gradient",
-                                                                         "usable records"))
+  expect_setequal(what(method = "newton-ridge", geometry = public),
+                  c("value", "usable records", "weighted matrix", "gradient"))
   expect_false("moments" %in% what(method = "newton"))
   expect_true("moments" %in% what(method = "newton", geometry = "private"))
   for (geometry in list("private", public)) {
@@ -306,7 +306,7 @@ test_that("null records, constant columns and lost ranges do not stop a fit", {
   fit <- suppressWarnings(any_fit(y ~ ., d, eps = 1, delta = 1e-6))
   expect_true(all(is.finite(coef(fit))))
   d$a <- NA_real_
-  expect_true(all(is.finite(coef(suppressWarnings(any_fit(y ~ ., d, eps = 1, delta = 1e-6))))))
+  expect_equal(suppressWarnings(any_fit(y ~ ., d, eps = 1, delta = 1e-6))$status, "null")
 })
 
 test_that("what cannot be asked for is refused before anything is charged", {

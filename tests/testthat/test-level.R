@@ -43,7 +43,8 @@ test_that("where no bounds of the response are found, a larger part of the budge
   expect_true(all(looks[missed] == 2L))
   twice <- fits[[which(looks == 2L)[1]]]
   expect_equal(looks_of(twice), c(0.25, min(0.6, precise(twice, 45)) - 0.25), tolerance = 1e-6)
-  expect_length(looks_of(fit_of(d, 3, loss = "squared")), 1L)
+  # Looks around the values, which are far from zero, are small.
+  expect_lte(sum(looks_of(fit_of(d, 3, loss = "squared"))[-1]), 0.04)
   never <- suppressWarnings(fit_of(transform(d, y = NA_real_), 20, loss = "huber")) # where the first look is as good
   expect_length(looks_of(never), 1L)
 })

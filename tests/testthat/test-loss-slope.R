@@ -60,7 +60,7 @@ test_that("a run starts at the constant prediction, of a share that the logistic
   expect_equal(first$sensitivity * 4000, 1, tolerance = 1e-6)
   set.seed(1)
   start <- dpsosp:::job_begin(list(
-    n = 800, dim = 4, rho = Inf, loss = loss_logistic(0.6), method = dpsosp:::methods()$newton,
+    n = 800, dim = 4, rho = 0.5, loss = loss_logistic(0.6), method = dpsosp:::methods()$newton,
     control = control_newton(), design = list(intercept = TRUE), budget = dp_budget(mu = 1),
     neighbours = "replace-one", noise = "reproducible", wishes = dpsosp:::start_coarse,
     responses = function(job) list(rows = matrix(0, 800, 0), y = rep(c(1, -1), c(200, 600)))

@@ -236,8 +236,8 @@ test_that("a record's weight multiplies what it adds, and one without a weight i
   # One step with the same noise: with a quarter of the weight, records contribute a quarter.
   control <- control_network(epochs = 1, batch = 399, step = 1, momentum = 0)
   step <- function(weight) fit(rep(weight, 400), control = control)
-  expect_equal(step(0.25) - step(0), (step(1) - step(0)) / 4, tolerance = 1e-6)
-  expect_gt(max(abs(step(1) - step(0))), 0.01)
+  expect_equal(step(0.25) - step(1e-9), (step(1) - step(1e-9)) / 4, tolerance = 1e-6)
+  expect_gt(max(abs(step(1) - step(1e-9))), 0.01)
   frame$w <- w
   set.seed(3)
   mapped <- quiet_network(2 * d$x - 1, d$y, model = model_mlp(3), method = "sgd", bounds = c(-1, 1), eps = 20,
