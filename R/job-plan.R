@@ -287,6 +287,7 @@ plan_setting <- function(plan, n = plan$n, eps = plan$eps) {
     left <- left - geometry_share * s$rho
   }
   if (method$residuals) left <- left - (level_share(s) + look_share(s)) * s$rho
+  left <- left - values_cost(s)
   if (isTRUE(plan$later)) left <- s$rho / (1 - inference_path)
   add_entries(s, left = left, run_rho = left * if (plan$inference) inference_path else 1)
 }

@@ -28,13 +28,16 @@ test_that("the release of the class's share has the sensitivity 1 / n and costs 
     expect_equal(first$sensitivity * 800, 1, tolerance = 1e-6)
     expect_equal(first$rho / fit$privacy$rho, 0.05, tolerance = 1e-9)
   }
-  enough <- dp_ledger(study(eps = 8, method = "newton"))[1, ]
-  expect_equal(enough$scale, 0.01, tolerance = 1e-6)
+  # More than is needed only where it is a hundredth of the budget.
+  enough <- study(eps = 8, method = "newton")
+  first <- dp_ledger(enough)[1, ]
+  expect_lte(first$scale, 0.01)
+  expect_equal(first$rho, max(0.01 * enough$privacy$rho, 1 / (2 * (800 * 0.01)^2)), tolerance = 1e-6)
 })
 
 test_that("the start is the log-odds of the share in the problem without columns", {
   start <- function(y) {
-    job <- list(n = 800, dim = 4, rho = Inf, loss = loss_logistic(), method = dpsosp:::methods()$newton,
+    job <- list(n = 800, dim = 4, rho = 0.5, loss = loss_logistic(), method = dpsosp:::methods()$newton,
                 control = control_newton(), design = list(intercept = TRUE), budget = dp_budget(mu = 1),
                 neighbours = "replace-one", noise = "reproducible", wishes = dpsosp:::start_coarse, outputs = 1,
                 responses = function(job) list(rows = matrix(0, 800, 0), y = y))
@@ -125,15 +128,19 @@ test_that("on batches the share is released once, on all records, and the run ke
 })
 
 test_that("nothing is spent on a start where there is no constant prediction, or the start is given", {
+  before <- function(...) { # the run
+    what <- asked(...)
+    utils::head(what, match(TRUE, grepl("gradient|majorant|search", what)) - 1)
+  }
   expect_equal(asked()[1], "value")
-  expect_false("value" %in% asked(start = numeric(31)))
-  expect_false("value" %in% asked(intercept = FALSE))
-  expect_false("value" %in% asked(loss = "huber_svm"))
-  expect_false("value" %in% asked(method = "newton", control = control_newton("qu", iterations = 3)))
-  expect_false("value" %in% asked(method = "gd"))
-  expect_false("value" %in% asked(method = "2opt-ls", start = numeric(31)))
-  expect_false("value" %in% asked(method = "2opt-ls", loss = "sigmoid"))
-  expect_false("value" %in% asked(method = "2opt", control = control_opt("published")))
+  expect_false("value" %in% before(start = numeric(31)))
+  expect_false("value" %in% before(intercept = FALSE))
+  expect_false("value" %in% before(loss = "huber_svm"))
+  expect_false("value" %in% before(method = "newton", control = control_newton("qu", iterations = 3)))
+  expect_false("value" %in% before(method = "gd"))
+  expect_false("value" %in% before(method = "2opt-ls", start = numeric(31)))
+  expect_false("value" %in% before(method = "2opt-ls", loss = "sigmoid"))
+  expect_false("value" %in% before(method = "2opt", control = control_opt("published")))
 })
 
 test_that("data frames, sources and rows in single precision start alike, whatever the response is called", {
