@@ -46,7 +46,7 @@ memory_shard <- function(source, design, response, loss) {
 
 moved_ask <- function(word, at = numeric(), ...) {
   what <- list(word = word, curvature = "hessian", at = at, along = numeric(), steps = numeric(), clip = 0,
-               most = numeric(), scale = numeric())
+               most = numeric(), scale = numeric(), cap = 0, within = 0)
   utils::modifyList(what, list(...))
 }
 

@@ -59,7 +59,7 @@ test_that("a statement that gives another number of rows ends the fit after its 
       class = "dpsosp_error_source"
     )
     expect_no_match(conditionMessage(error), "people|SELECT")
-    expect_equal(nrow(dp_ledger(budget)), 1L)
+    expect_equal(nrow(run_ledger(budget)), 1L)
   }
 })
 
@@ -70,7 +70,7 @@ test_that("a table with more rows than the source ends the fit before the first 
   budget <- dp_budget(eps = 5, delta = 1e-6, plan = event_repeat(event_subsample(event_gaussian(1), 0.1), 20))
   expect_error(
     quiet_fit(y ~ a + b, source, method = "sgd", bounds = frame_bounds, budget = budget, control = batch_methods$sgd),
-    "another number of rows", class = "dpsosp_error_source"
+    "more, fewer or other records", class = "dpsosp_error_source"
   )
   expect_equal(nrow(dp_ledger(budget)), 1L)
   expect_false(source$push$state$open)

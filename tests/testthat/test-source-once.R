@@ -127,9 +127,9 @@ test_that("a reader that fails midway ends the run with one charge and closes wh
 })
 
 test_that("wrong columns, too few rows and too many are errors of the source", {
-  with_rows <- function(data) dp_source(in_chunks(data, 500), n = 6000)
+  with_rows <- function(data) read_once(data = data)
   wrong <- list(
-    "no column `X2`" = dp_source(local({
+    "no column `X2`" = dp_source(once = TRUE, types = declared, local({
       open <- in_chunks(d, 500)
       function() {
         reader <- open()
@@ -171,10 +171,12 @@ test_that("rows are compared with those of other passes when all have been read"
   pass <- 0
   source <- dp_source(n = 6000, function() {
     pass <<- pass + 1
-    in_chunks(if (pass == 4) d[6000:1, ] else d, 500)() # a fit makes two passes
+    in_chunks(if (pass == 6) d[6000:1, ] else d, 500)() # a fit makes three passes, the second by the method
   })
   expect_same_fit(fit(source, eps = 1, delta = 1e-6), whole)
-  expect_error(fit(source, eps = 1), "gave other rows", class = "dpsosp_error_source")
+  budget <- dp_budget(eps = 1, delta = 1e-6)
+  expect_error(fit(source, budget = budget), "gave other rows", class = "dpsosp_error_source")
+  expect_identical(dp_ledger(budget)$what, c("usable records", "fresh records"))
   expect_same_fit(fit(source, eps = 1, delta = 1e-6), whole)
 })
 
