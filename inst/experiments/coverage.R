@@ -5,7 +5,8 @@
 # ranges, of columns and of the response. A row is one coefficient:
 #   covered  fraction of the runs whose interval covers it, among those in which it is shown
 #   shown    fraction of the runs in which it is shown
-#   half     median of half the width of the shown intervals, and of 1.96 standard errors by the sandwich of lm() or glm()
+#   half     median of half the width of the shown intervals
+#   exact    1.96 standard errors by the sandwich of lm() or glm()
 #   named    fraction of the runs whose summary() says that the intervals are about something else
 # Sampling is not repeated, and standard errors include it, so intervals that are right cover more often than 95 %.
 # Noise is reproducible: no result is for release.
@@ -144,7 +145,8 @@ simulate <- function(out, runs, chosen) {
     for (j in seq_along(exact$estimate)) {
       got <- as.data.frame(t(all[j, , ]))
       out$add(c(key, list(
-        loss = set$loss, coefficient = names(exact$estimate)[j], runs = runs, covered = round(mean(got$covered, na.rm = TRUE), 3),
+        loss = set$loss, coefficient = names(exact$estimate)[j], runs = runs,
+        covered = round(mean(got$covered, na.rm = TRUE), 3),
         shown = round(mean(!is.na(got$covered)), 3), half = signif(stats::median(got$half, na.rm = TRUE), 3),
         exact = signif(1.96 * exact$error[[j]], 3), named = round(mean(got$named), 3)
       )))
