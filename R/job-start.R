@@ -169,12 +169,10 @@ find_bounds <- function(job) {
   loss <- utils::modifyList(job$loss, list(response = as.vector(found)))
   loss <- scale_loss(loss, job$design$intercept)
   response <- with_bounds(job$response, loss)
-  kept <- job$inference != "none"
-  if (kept) response <- reaching(response, response_reach)
+  if (job$inference != "none") response <- reaching(response, response_reach)
   add_entries(complete(job, loss = loss, response = response),
               missed_response = if (!attr(found, "found")) TRUE,
-              beyond_response = if (attr(found, "found") && !kept)
-                response_beyond(job, attr(found, "seen"), loss$response))
+              beyond_response = if (attr(found, "found")) response_beyond(job, attr(found, "seen"), response$bounds))
 }
 
 # What the counts tell of responses beyond their bounds, as of columns beyond their ranges.

@@ -183,9 +183,10 @@ audit_residuals <- function() {
     )), "dpsosp_warning")
     released <- fit$inference$released
     row <- c(fit$geometry$constant, fit$level$factor * fit$geometry$scale * 0.25)
-    clip <- released$clip
-    residual <- max(-clip, min(sum(row * released$point) - 1, clip))
-    change <- c(residual * row, row %o% row, residual^2 * row %o% row)
+    length <- sqrt(sum(row^2))
+    most <- released$clip / length # the clip is one of |z r|
+    residual <- max(-most, min(sum(row * released$point) - 1, most))
+    change <- c(residual * row, min(1, (released$longest / length)^2) * row %o% row, residual^2 * row %o% row)
     answers <- released[c("gradient", "hessian", "products")]
     sum(change * unlist(answers) / rep(vapply(answers, attr, 0, "sd")^2, lengths(answers)))
   }
