@@ -171,13 +171,14 @@ tail_usual <- c(power = 2.5, doubt = 0.35, misfit = 0.15) # power that is expect
 tail_q <- c(bounded = 2, count = 3)
 tail_least <- c(bounded = 1.8, count = 2.5) # range of the power
 tail_most <- 6
+tail_far <- 0.05                 # fraction beyond x from which on a small power is not that of the usual records
 inference_allowed <- 0.5          # of b(L) in each coordinate
 
 tail_fraction <- function(facts) tail_q[[facts$response$kind]]
 tail_powers <- function(facts) c(tail_least[[facts$response$kind]], tail_most)
 
 # sizes: counts and ends; fraction: that is to be beyond L; present: fraction of records that are used. Returns clip,
-# bias, power, beyond, the fraction beyond clip, and heavy: is the power less than the least one?
+# bias, power, beyond, the fraction beyond clip, and heavy: is the power of few records less than the least one?
 read_tail <- function(sizes, fraction, powers, present = 1) {
   ends <- sizes$ends
   k <- length(ends)
@@ -194,7 +195,7 @@ read_tail <- function(sizes, fraction, powers, present = 1) {
   doubt <- (noise[last] / seen / run / measured)^2 + tail_usual[["misfit"]]^2
   expected <- tail_usual[["doubt"]]^2
   power <- exp((log(measured) / doubt + log(tail_usual[["power"]]) / expected) / (1 / doubt + 1 / expected))
-  heavy <- power < powers[1]
+  heavy <- power < powers[1] && seen < tail_far * present
   power <- min(max(power, powers[1]), powers[2])
   clip <- min(middle[last] * max(seen / fraction, 1)^(1 / power), ends[k])
   few <- if (clip >= ends[k]) 0 else seen * (middle[last] / clip)^power

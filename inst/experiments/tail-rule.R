@@ -2,16 +2,18 @@
 # clip L of intervals of fits by residuals, and what the clip may have moved. SYNTHETIC data; the noise of counts and of
 # the gradient is known, so that only the rule is run, with the package's own read_tail().
 #   Rscript tail-rule.R RESULTS.csv [SEEDS]
-# makes SEEDS (3) samples of each set and size, and of each for every rule 40 draws of the counts' noise, where mu is
-# what all releases of intervals cost in Gaussian differential privacy. A row is the mean over samples, draws and
-# coefficients of one set, n and mu:
+# makes SEEDS (4) samples of each set and size, and of each for every rule 25 draws of the counts' noise, where mu is
+# what all releases of intervals cost in Gaussian differential privacy (.15 and .5 are about eps 1 and 3). A row is the
+# mean over samples, draws and coefficients of one set, n and mu:
 #   same    probability that a 95 % interval covers the coefficient of lm() or glm() on the same records,
 #   new     the same of the coefficient of the population, which also counts the error of the sample
 #   least   the smaller of both, of the coefficient for which it is smallest
 #   width   geometric mean of the standard error over that of the non-private sandwich
+#   told    fraction of the draws that say that few records decide the coefficients
 # Then: Rscript tail-rule.R --summary RESULTS.csv
-# shows for each rule the least coverage (mean of all coefficients, single ones) of any set, n and mu, the mean one, and
-# the width. The constants are those of the narrowest rule with at least .93 in each set, n and mu, if there is any.
+# shows for each rule, where mu is .15 or more: the mean of same and new over sets, n and mu; in how many same is below
+# .93, and in how many of these fewer than half of the draws say that few records decide (unsaid); how many draws say so
+# where it is not (false); and the width.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)
@@ -65,7 +67,8 @@ sets <- list(
       of_counts(x, exp(1 + 0.2 * x[, 1]), 1)
     },
     "zero-inflated" = function(n) {
-      x <- cbind(ifelse(stats::runif(n) < 0.14, pmin(stats::rgeom(n, 0.2) + 1, 14), 0), stats::rnorm(n), stats::runif(n))
+      days <- ifelse(stats::runif(n) < 0.14, pmin(stats::rgeom(n, 0.2) + 1, 14), 0)
+      x <- cbind(days, stats::rnorm(n), stats::runif(n))
       of_counts(x, exp(0.2 + 0.1 * x[, 1]), 2, stats::runif(n) < 0.4)
     },
     rare = function(n) {
@@ -99,7 +102,10 @@ judged <- function(set, n) {
 }
 
 at_clip <- function(table, s, clip) {
-  apply(table, 2, function(column) stats::approx(s$clips, column, log(clip), rule = 2)$y)
+  place <- (log(clip) - s$clips[1]) / (s$clips[2] - s$clips[1])
+  i <- min(max(floor(place), 0), length(s$clips) - 2)
+  part <- min(max(place - i, 0), 1)
+  (1 - part) * table[i + 1, ] + part * table[i + 2, ]
 }
 
 # Weights of the sizes at the ends, as in src/barrier/query_residual.c.
@@ -113,15 +119,20 @@ fractions <- function(size, ends) {
   counts / length(size)
 }
 
-# One draw: where the largest end is does not matter much, so it is random.
-intervals <- function(s, kind, mu, top, noise) {
-  shares <- inside$inference_residuals[[kind]]
-  part <- function(name) s$n * mu * sqrt(shares[[name]] / sum(shares))
+# Exact counts. Where the largest end is does not matter much, so it is random in draws.
+counted <- function(s, top) {
   k <- inside$inference_size_ends
   ends <- top * s$unit * 2^((seq_len(k) - k) / 2)
+  list(counts = fractions(s$size, ends), ends = ends)
+}
+
+# One draw.
+intervals <- function(s, kind, mu, exact, noise) {
+  shares <- inside$inference_residuals[[kind]]
+  part <- function(name) s$n * mu * sqrt(shares[[name]] / sum(shares))
   sd <- sqrt(2) / part("sizes")
-  counts <- structure(fractions(s$size, ends) + sd * noise, sd = sd)
-  tail <- inside$read_tail(list(counts = counts, ends = ends), inside$tail_q[[kind]] / part("gradient"),
+  counts <- structure(exact$counts + sd * noise, sd = sd)
+  tail <- inside$read_tail(list(counts = counts, ends = exact$ends), inside$tail_q[[kind]] / part("gradient"),
                            c(inside$tail_least[[kind]], inside$tail_most))
   clip <- max(tail$clip, if (kind == "count") 1)
   gradient <- (2 * clip / part("gradient"))^2 * s$noise
@@ -129,15 +140,17 @@ intervals <- function(s, kind, mu, top, noise) {
   whole <- s$sampling[nrow(s$sampling), ]
   sd <- sqrt(gradient + at_clip(s$sampling, s, clip) + (inside$inference_allowed * tail$bias)^2 * s$noise)
   covers <- function(error) stats::pnorm(1.96 * sd - bias, 0, error) - stats::pnorm(-1.96 * sd - bias, 0, error)
-  c(same = covers(sqrt(gradient)), new = covers(sqrt(gradient + whole)), width = log(sd / sqrt(whole)))
+  c(same = covers(sqrt(gradient)), new = covers(sqrt(gradient + whole)), width = log(sd / sqrt(whole)),
+    told = tail$heavy && tail$beyond > 0)
 }
 
 # ---- rules ----
 
 rules_of <- function(kind) {
   q <- list(bounded = 1:3, count = 2:4)[[kind]]
-  least <- list(bounded = c(1.5, 1.8, 2, 2.2), count = c(1.8, 2.2, 2.5, 2.8))[[kind]]
-  grid <- expand.grid(window = c(31L, 4L, 6L, 8L), least = least, q = q)
+  least <- list(bounded = c(1.5, 1.65, 1.8, 2, 2.2), count = c(1.8, 2, 2.2, 2.5, 2.8))[[kind]]
+  grid <- rbind(expand.grid(window = c(31L, 4L, 6L, 8L), least = least, q = q[2]),
+                expand.grid(window = 6L, least = least, q = q[-2]))
   rules <- lapply(seq_len(nrow(grid)), function(i) {
     list(tail_window = grid$window[i], tail_least = stats::setNames(grid$least[i], kind),
          tail_q = stats::setNames(grid$q[i], kind))
@@ -149,10 +162,11 @@ rules_of <- function(kind) {
          "ratio 10" = list(tail_ratio = 10), "usual 2" = usual(2, 0.35, 0.15), "usual 3" = usual(3, 0.35, 0.15),
          "doubt .2" = usual(2.5, 0.2, 0.15), "doubt .6" = usual(2.5, 0.6, 0.15), "misfit 0" = usual(2.5, 0.35, 0),
          "misfit .3" = usual(2.5, 0.35, 0.3), "allowed 0" = list(inference_allowed = 0),
-         "allowed 1" = list(inference_allowed = 1)))
+         "allowed 1" = list(inference_allowed = 1), "far .02" = list(tail_far = 0.02),
+         "far .1" = list(tail_far = 0.1), "far 1" = list(tail_far = 1)))
 }
 
-run <- function(kind, seeds, draws = 40) {
+run <- function(kind, seeds, draws = 25) {
   problems <- expand.grid(set = names(sets[[kind]]), n = c(3000, 20000), mu = c(0.05, 0.15, 0.5),
                           stringsAsFactors = FALSE)
   rules <- rules_of(kind)
@@ -164,33 +178,42 @@ run <- function(kind, seeds, draws = 40) {
     set.seed(1)
     top <- 2^stats::runif(draws, 6, 9)
     noise <- matrix(stats::rnorm(draws * inside$inference_size_ends), draws)
+    exact <- lapply(samples, function(s) lapply(top, function(top) counted(s, top)))
     do.call(rbind, lapply(names(rules), function(rule) with_constants(rules[[rule]], {
       do.call(rbind, lapply(part$mu, function(mu) {
-        all <- do.call(cbind, lapply(samples, function(s) {
-          vapply(seq_len(draws), function(i) intervals(s, kind, mu, top[i], noise[i, ]), numeric(12))
+        all <- do.call(cbind, lapply(seq_len(seeds), function(s) {
+          vapply(seq_len(draws), function(i) {
+            intervals(samples[[s]], kind, mu, exact[[s]][[i]], noise[i, ])
+          }, numeric(13))
         }))
         mean_of <- rowMeans(all)
         data.frame(kind = kind, rule = rule, set = part$set[1], n = part$n[1], mu = mu, same = mean(mean_of[1:4]),
-                   new = mean(mean_of[5:8]), least = min(mean_of[1:8]), width = exp(mean(mean_of[9:12])))
+                   new = mean(mean_of[5:8]), least = min(mean_of[1:8]), width = exp(mean(mean_of[9:12])),
+                   told = mean_of[13])
       }))
     })))
   }))
 }
 
+figures <- c("same", "new", "least", "width", "told")
+
 summarised <- function(table) {
-  table$both <- pmin(table$same, table$new)
-  out <- stats::aggregate(cbind(cell = both, least = least) ~ kind + rule, table, min)
-  out$mean <- stats::aggregate(both ~ kind + rule, table, mean)$both
-  out$width <- exp(stats::aggregate(log(width) ~ kind + rule, table, mean)[[3]])
-  out[order(out$kind, out$width), ]
+  table <- table[table$mu >= 0.15, ]
+  rows <- lapply(split(table, paste(table$kind, table$rule)), function(x) {
+    poor <- x$same < 0.93
+    data.frame(x[1, c("kind", "rule")], same = mean(x$same), new = mean(x$new), least = min(x$same), below = sum(poor),
+               unsaid = sum(poor & x$told < 0.5), false = mean(x$told[!poor]), width = exp(mean(log(x$width))))
+  })
+  table <- do.call(rbind, rows)
+  table[order(table$kind, table$width), ]
 }
 
 if (arguments[1] == "--summary") {
   print(summarised(utils::read.csv(arguments[2])), digits = 3, row.names = FALSE)
 } else {
-  seeds <- if (length(arguments) > 1) as.integer(arguments[2]) else 3L
+  seeds <- if (length(arguments) > 1) as.integer(arguments[2]) else 4L
   table <- do.call(rbind, lapply(names(sets), run, seeds))
-  table[c("same", "new", "least", "width")] <- signif(table[c("same", "new", "least", "width")], 4)
+  table[figures] <- signif(table[figures], 4)
   utils::write.csv(table, arguments[1], row.names = FALSE)
   print(summarised(table), digits = 3, row.names = FALSE)
 }

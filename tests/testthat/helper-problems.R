@@ -95,6 +95,12 @@ run_ledger <- function(fit) {
   ledger[!ledger$what %in% c("usable records", "value"), ]
 }
 
+# Coefficients are numbers, but of a fit whose released fraction of used records says that there are none.
+expect_coefficients <- function(fit, none = TRUE) {
+  stopped <- identical(fit$status, "null")
+  testthat::expect_true(if (stopped) none && all(is.na(coef(fit))) else all(is.finite(coef(fit))))
+}
+
 # A noisy release is within eight standard deviations of the exact value (plus rounding).
 expect_near <- function(answer, exact, sd = attr(answer, "sd")) {
   testthat::expect_true(all(abs(as.vector(answer) - as.vector(exact)) <= 8 * sd + 1e-12))
