@@ -186,8 +186,8 @@ chosen_coefficients <- function(parm, names, call) {
 #' coordinates of the last steps, whose rows z have a norm of about one (see [control_newton_ridge()]). What a record
 #' adds is bounded by what few records exceed. Noisy counts of the lengths |z| tell the length R from which on rows
 #' weigh less in the Hessian: few are longer, as far as its noise allows. Noisy counts of \eqn{|r| |z|}{|r| |z|}, r
-#' the residual at w, tell by a power law the size L that a fraction of about \eqn{2/(n\mu)}{2 / (n mu)} of the
-#' records exceeds (of counts 3), with mu the cost of the gradient in Gaussian differential privacy; for counts L is
+#' the residual at w, tell by a power law the size L that a fraction of about \eqn{3/(n\mu)}{3 / (n mu)} of the
+#' records exceeds (of counts 4), with mu the cost of the gradient in Gaussian differential privacy; for counts L is
 #' at least one event. Noisy counts of |r| (not of counts) tell the scale of residuals. Then come the Hessian, a first
 #' gradient at w, whose Newton step leads to a point near the minimiser (of counts only where its noise is small), and
 #' there the mean gradient, in which residuals are clipped to \eqn{L / |z|}{L / |z|}, and the second moments of its
@@ -248,7 +248,7 @@ chosen_coefficients <- function(parm, names, call) {
 #'
 #' Those of a fit by residuals are about the coefficients that `lm()`, `glm()` or, for the c that the fit shows,
 #' Huber's estimate have on the same records, also where the model is wrong. Where the counts show that few records
-#' decide the coefficients (their influence falls off more slowly than the power 1.8, for counts 2.5), intervals may
+#' decide the coefficients (their influence falls off more slowly than the power 1.5, for counts 2.2), intervals may
 #' miss these, and `summary()` says so before the numbers.
 #'
 #' Intervals need a large n: they use a normal approximation, and the remainder of the Newton step must be small. In

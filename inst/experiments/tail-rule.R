@@ -147,8 +147,8 @@ intervals <- function(s, kind, mu, exact, noise) {
 # ---- rules ----
 
 rules_of <- function(kind) {
-  q <- list(bounded = 1:3, count = 2:4)[[kind]]
-  least <- list(bounded = c(1.5, 1.65, 1.8, 2, 2.2), count = c(1.8, 2, 2.2, 2.5, 2.8))[[kind]]
+  q <- list(bounded = 2:4, count = 3:5)[[kind]]
+  least <- list(bounded = c(1.3, 1.5, 1.8, 2), count = c(2, 2.2, 2.5, 2.8))[[kind]]
   grid <- rbind(expand.grid(window = c(31L, 4L, 6L, 8L), least = least, q = q[2]),
                 expand.grid(window = 6L, least = least, q = q[-2]))
   rules <- lapply(seq_len(nrow(grid)), function(i) {

@@ -95,6 +95,11 @@ run_ledger <- function(fit) {
   ledger[!ledger$what %in% c("usable records", "value"), ]
 }
 
+# Lists of what is said and whether the fit ended, as no records are used: it then says less than another one.
+expect_said <- function(fit, usual) {
+  testthat::expect_identical(fit$said, if (fit$ended) utils::head(usual$said, length(fit$said)) else usual$said)
+}
+
 # Coefficients are numbers, but of a fit whose released fraction of used records says that there are none.
 expect_coefficients <- function(fit, none = TRUE) {
   stopped <- identical(fit$status, "null")
