@@ -167,11 +167,11 @@ largest_curvature <- function(response, level) {
 tail_window <- 6L                 # ends whose counts are taken for the fraction beyond the first: the rest is noise
 tail_sure <- 3                    # standard deviations of its noise by which the fraction beyond x exceeds zero
 tail_ratio <- 5                   # times this fraction is beyond the end from which on the power is measured
-tail_usual <- c(power = 2.5, doubt = 0.35, misfit = 0.15) # power that is expected, errors of its logarithm
+tail_usual <- c(power = 2.5, doubt = 0.35, misfit = 0.3) # power that is expected, errors of its logarithm
 tail_q <- c(bounded = 3, count = 4)
 tail_least <- c(bounded = 1.5, count = 2.2) # range of the power
 tail_most <- 6
-tail_far <- 0.05                 # fraction beyond x from which on a small power is not that of the usual records
+tail_far <- 0.02                 # fraction beyond x from which on a small power is not that of the usual records
 inference_allowed <- 0.5          # of b(L) in each coordinate
 
 tail_fraction <- function(facts) tail_q[[facts$response$kind]]
