@@ -158,7 +158,9 @@ rules_of <- function(kind) {
          tail_q = stats::setNames(grid$q[i], kind))
   })
   names(rules) <- paste0("window ", grid$window, ", power ", grid$least, ", q ", grid$q)
-  usual <- function(power = 2.5, doubt = 0.35, misfit = 0.3) list(tail_usual = c(power = power, doubt = doubt, misfit = misfit))
+  usual <- function(power = 2.5, doubt = 0.35, misfit = 0.3) {
+    list(tail_usual = c(power = power, doubt = doubt, misfit = misfit))
+  }
   c(list(current = list()), rules,
     list("sure 2" = list(tail_sure = 2), "sure 4" = list(tail_sure = 4), "ratio 3" = list(tail_ratio = 3),
          "ratio 10" = list(tail_ratio = 10), "usual 2" = usual(power = 2), "usual 3" = usual(power = 3),
