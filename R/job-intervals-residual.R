@@ -169,7 +169,7 @@ tail_sure <- 3                    # standard deviations of its noise by which th
 tail_ratio <- 5                   # times this fraction is beyond the end from which on the power is measured
 tail_usual <- c(power = 2.5, doubt = 0.35, misfit = 0.3) # power that is expected, errors of its logarithm
 tail_q <- c(bounded = 3, count = 4)
-tail_least <- c(bounded = 1.5, count = 2.2) # range of the power
+tail_least <- c(bounded = 1.5, count = 2.2) # range of the power: a wider one covers more, with wider intervals
 tail_most <- 6
 tail_far <- 0.02                 # fraction beyond x from which on a small power is not that of the usual records
 inference_allowed <- 0.5          # of b(L) in each coordinate
