@@ -12,13 +12,13 @@
 #   told    fraction of the draws that say that few records decide the coefficients
 # Then: Rscript tail-rule.R --summary RESULTS.csv
 # shows for each rule, where mu is .15 or more: the mean of same and new over sets, n and mu; in how many same is below
-# .93, and in how many of these fewer than half of the draws say that few records decide (unsaid); how many draws say so
-# where it is not (false); and the width. results/tail-rule.csv has 2 seeds. There the constants of R have no same below
-# .93 of counts, and 2 of 32 of numbers, both .87: a few large counts in long rows, and .4 % of the records with 20 times
-# the error. Noisy counts of 3000 records do not show them, so that it is not said either. A least power of 1.3 would
-# leave one of them, with intervals 5 % wider, and all of b(L) as error none, 38 % wider; 1.8 would have 5, 9 % narrower.
-# Of counts 2.5 would be 11 % narrower, with .935 in place of .961 as the least. The least new is .7, where clipped
-# products miss the variance that few records make.
+# .93, and in how many of these fewer than half of the draws say that few records decide (unsaid); how many draws say
+# so where it is not (false); and the width. results/tail-rule.csv has 2 seeds. There the constants of R have no same
+# below .93 of counts, and 2 of 32 of numbers, both .87: a few large counts in long rows, and .4 % of the records with
+# 20 times the error. Noisy counts of 3000 records do not show them, so that it is not said either. A least power of
+# 1.3 would leave one of them, with intervals 5 % wider, and all of b(L) as error none, 38 % wider; 1.8 would have 5, 9
+# % narrower. Of counts 2.5 would be 11 % narrower, with .935 in place of .961 as the least. The least new is .7, where
+# clipped products miss the variance that few records make.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)
