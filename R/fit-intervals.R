@@ -244,7 +244,8 @@ chosen_coefficients <- function(parm, names, call) {
 #' without `inference` may cut off some percent of the values, because this improves predictions; intervals that
 #' `dp_inference()` adds to such a fit refer to the clipped columns. With a slope below one ([loss_logistic()]), and
 #' with weights in a geometry, the loss is another one, with the same minimiser if the model is right. Responses with
-#' declared bounds are clipped to them.
+#' declared bounds are clipped to them. Without, they are clipped only where they are 16 times as far from the middle as
+#' the ends of the range that was found, in which predictions stay; `print()` shows these wider ends.
 #'
 #' Those of a fit by residuals are about the coefficients that `lm()`, `glm()` or, for the c that the fit shows,
 #' Huber's estimate have on the same records, also where the model is wrong. Where the counts show that few records
