@@ -129,14 +129,18 @@ test_that("sigma is where 68 % of the residuals are, and R-squared about that of
 test_that("intervals cover, and those of predictions too", {
   truth <- c(50, 1, -3, 4, -2)
   other <- frame(seed = 99)
+  # What clips may have moved counts as an error, so that intervals cover more often; how wide they are has a limit.
   inside <- vapply(1:40, function(seed) {
-    fit <- fitted(frame(5000, seed), eps = 3, seed = seed)
+    d <- frame(5000, seed)
+    fit <- fitted(d, eps = 3, seed = seed)
+    error <- sqrt(diag(sandwich(glm(y ~ a + b + f, gaussian, d))))
     interval <- confint(fit, unresolved = "wide")
     range <- predict(fit, other, interval = "prediction", level = 0.9)
-    c(interval[, 1] <= truth & truth <= interval[, 2], mean(range[, 2] <= other$y & other$y <= range[, 3]))
-  }, numeric(6))
+    c(interval[, 1] <= truth & truth <= interval[, 2], mean(range[, 2] <= other$y & other$y <= range[, 3]),
+      stats::median(sqrt(diag(fit$inference$vcov)) / error))
+  }, numeric(7))
   expect_gt(mean(inside[1:5, ]), 0.9)
-  expect_lt(mean(inside[1:5, ]), 0.995)
+  expect_lt(mean(inside[7, ]), 2.3)
   expect_equal(mean(inside[6, ]), 0.9, tolerance = 0.02)
 })
 
@@ -172,7 +176,9 @@ test_that("no data set causes an error, a warning or another message", {
                      progress = FALSE)
       expect_coefficients(fit, !any(is.finite(y)))
       expect_true(all(is.finite(fit$inference$vcov)))
-      if (loss$name == "squared" && fit$status != "null") expect_true(all(is.finite(predict(fit, data, interval = "prediction"))))
+      if (loss$name == "squared" && fit$status != "null") {
+        expect_true(all(is.finite(predict(fit, data, interval = "prediction"))))
+      }
     })
   }
   cases <- list(constant = rep(0.3, n), outside = rep(7, n), missing = rep(NA_real_, n),
