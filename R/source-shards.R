@@ -353,8 +353,8 @@ max_of_network <- function(dim) {
 # ---- a fit ----
 
 # The list for new_oracle(). As stream_records(), but workers open their shards and compute all sums. bare: as in
-# stream_responses(). Each oracle opens them again, with coordinates of its own. network, dim: a network in the form of
-# the core, and its number of weights.
+# stream_responses(). Each oracle opens them again, with coordinates of its own; the one before of rows, or of responses
+# alone, can then no longer ask. network, dim: a network in the form of the core, and its number of weights.
 shard_records <- function(source, design, response, bare = FALSE, network = NULL, dim = NULL) {
   rows <- rows_of_shard(design, source$schema, bare, network)
   weighing <- if (!bare) design_weighing(design, response, source$schema, NULL)

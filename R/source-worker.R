@@ -9,7 +9,7 @@
 #   key, id  of the shard, and of the opened rows: a sum is over the rows that this process opened, or it is an error
 # and of what the step needs.
 
-# The last opened rows of each key: their id, number and pointer.
+# The last opened rows, and the last opened responses, of each key: their id, number and pointer or plan.
 opened <- new.env(parent = emptyenv())
 
 worker_steps <- list(
@@ -32,7 +32,7 @@ worker_steps <- list(
     if (!is.null(weighing)) .Call(ffi_shard_set_weights, pointer, weighing$weight, weighing$offset, weighing$most)
     if (!is.null(persons)) .Call(ffi_shard_set_persons, pointer, persons_core(persons))
     n <- persons$n %||% nrow(data)
-    assign(request$key, list(id = request$id, n = n, pointer = pointer), opened)
+    keep_shard(request, list(id = request$id, bare = request$bare, n = n, pointer = pointer))
     list(n = n, schema = schema_digest(data),
          digests = lapply(data, function(column) .Call(ffi_column_digest, raw(8), column)))
   },
@@ -75,9 +75,15 @@ worker_answer <- function(request) {
 worker_version <- function() as.character(utils::packageVersion("dpsosp"))
 
 opened_shard <- function(request) {
-  shard <- opened[[request$key]]
-  if (is.null(shard) || !identical(shard$id, request$id)) abort("source", "The shard is not open.", call = NULL)
-  shard
+  for (shard in opened[[request$key]]) if (identical(shard$id, request$id)) return(shard)
+  abort("source", "The shard is not open.", call = NULL)
+}
+
+# In place of the one before of its kind: a fit that asks for its responses by themselves goes on with its rows.
+keep_shard <- function(request, shard) {
+  kept <- opened[[request$key]]
+  kept[[if (shard$bare) "responses" else "rows"]] <- shard
+  assign(request$key, kept, opened)
 }
 
 # ---- shards that are tables of databases ----
@@ -126,19 +132,19 @@ open_linked <- function(request) {
     return(list(n = request$n, refused = "A matrix of these columns is too large for a statement."))
   }
   n <- push_sum(push, plan, list(word = "usable", at = numeric()))[1]
-  assign(request$key, list(id = request$id, n = n, plan = plan), opened)
+  keep_shard(request, list(id = request$id, bare = request$bare, n = n, plan = plan))
   list(n = n, schema = schema_digest(source$schema[request$columns]), digests = list())
 }
 
 move_linked <- function(request, shard) {
   shard$plan <- in_geometry(shard$plan, request$geometry)
-  assign(request$key, shard, opened)
+  keep_shard(request, shard)
 }
 
 # The number of records is that of the sum's own statement.
 sum_linked <- function(request, shard) {
   shard$plan <- follow_scale(shard$plan, request$what$scale)
-  assign(request$key, shard, opened)
+  keep_shard(request, shard)
   sum <- push_sum(linked[[request$key]]$push, shard$plan, request$what)
   list(n = sum[1], sum = sum[-1])
 }

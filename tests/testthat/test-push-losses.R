@@ -60,7 +60,7 @@ test_that("wrong arithmetic of a database changes no bound", {
   with_losses(function(known) {
     known$sql_losses$squared$residual <- "(9e0 * ({t} - y) + 1e0)"
     known$sql_losses$poisson[c("residual", "mean")] <- list("-9e0 * y - 5e0", "77e0")
-    known$hat_side <- function(number, from, to) "0.9e0"
+    known$hat_side <- function(number, of, from, to) "0.9e0"
     known
   })
   ids <- 17:40
