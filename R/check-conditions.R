@@ -160,25 +160,34 @@ plain_call <- function(call) {
 
 plain <- function(x) {
   if (is_single(x)) return(as.vector(x))
-  if (!is.call(x) && !is.pairlist(x)) return(kind_name(x))
-  parts <- as.list(x)
-  attributes(parts) <- NULL
-  names(parts) <- names(x)
-  # Behind the arguments and the body of a function there may be its source text.
-  if (is.call(x) && identical(x[[1]], quote(`function`))) parts <- parts[1:3]
+  if (is.null(x)) return(NULL)
+  if (!is.call(x)) return(kind_name(x))
+  parts <- call_parts(x)
   deep <- !vapply(parts, is.symbol, NA)
   parts[deep] <- lapply(parts[deep], plain)
-  if (is.call(x)) as.call(parts) else as.pairlist(parts)
+  if (is_function_call(x)) as_function_call(parts) else as.call(parts)
 }
 
 # Is there nothing to replace?
 is_quotable <- function(x) {
   if (is.symbol(x) || is.null(x)) return(TRUE)
-  if (!is.call(x) && !is.pairlist(x)) return(is_single(x) && is.null(attributes(x)))
-  parts <- as.list(x)
-  if (is.call(x) && identical(x[[1]], quote(`function`))) parts <- parts[1:3]
+  if (!is.call(x)) return(is_single(x) && is.null(attributes(x)))
+  parts <- call_parts(x)
   all(vapply(parts[!are_empty(parts)], is_quotable, NA))
 }
+
+is_function_call <- function(x) length(x) > 2L && identical(x[[1]], quote(`function`))
+
+# Only in a call of `function` is a pairlist, that of the arguments, no list of values. Behind it and the body there may
+# be source text.
+call_parts <- function(x) {
+  parts <- as.list(x)
+  if (is_function_call(x)) return(c(parts[1], parts[3], as.list(parts[[2]])))
+  attributes(parts) <- NULL
+  stats::setNames(parts, names(x))
+}
+
+as_function_call <- function(parts) as.call(c(parts[1], list(as.pairlist(parts[-(1:2)])), parts[2]))
 
 is_single <- function(x) is.atomic(x) && length(x) == 1L && !is.object(x)
 

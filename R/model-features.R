@@ -110,10 +110,11 @@ image_size <- function(x, size, call) {
 }
 
 check_sides <- function(size, call) {
-  if (!is.numeric(size) || length(size) != 2L) {
-    abort("argument", "`size` must be c(height, width), not ", describe(size), ".", call = call)
+  if (!is.numeric(size) || length(size) != 2L || !all(size %in% 1:1000)) {
+    abort("argument", "`size` must be c(height, width), two whole numbers of pixels, not ", describe(size), ".",
+          call = call)
   }
-  vapply(size, check_count, 1L, arg = "size", call = call)
+  as.integer(size)
 }
 
 # The channels of the core: the direction, 1 to 8, of the fine and of the coarse wavelet, NA where there is none.

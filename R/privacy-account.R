@@ -45,8 +45,8 @@ dp_account <- function(event, accountant = c("auto", "gdp", "pld", "rdp", "zcdp"
   valid <- if (accountant != "auto") accountant
            else if (is.null(reasons$gdp)) "gdp"
            else c("pld", "rdp", if (is.null(reasons$zcdp)) "zcdp")
-  structure(list(event = event, neighbours = event$neighbours, accountant = accountant, valid = valid, plan = plan),
-            class = "dpsosp_profile")
+  structure(list(event = own_event(event), neighbours = event$neighbours, accountant = accountant, valid = valid,
+                 plan = plan), class = "dpsosp_profile")
 }
 
 # The reason why an accountant cannot take a plan, or NULL.

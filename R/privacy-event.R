@@ -45,7 +45,7 @@ NULL
 
 new_event <- function(type, ..., neighbours, call = sys.call(-1)) {
   neighbours <- check_neighbours(neighbours, call)
-  structure(list(type = type, ..., neighbours = neighbours), class = c(paste0("dpsosp_event_", type), "dpsosp_event"))
+  own_event(list(type = type, ..., neighbours = neighbours))
 }
 
 leaf_event <- function(label, leaf, neighbours, call = sys.call(-1)) {
@@ -186,6 +186,16 @@ event_repeat <- function(event, times, ...) {
 
 check_event <- function(x, call = sys.call(-1), what = "`event`") {
   if (!inherits(x, "dpsosp_event")) abort("argument", what, " must be an event, not ", describe(x), ".", call = call)
+}
+
+event_fields <- c("type", "label", "leaf", "rate", "scheme", "times", "neighbours")
+
+# As the makers of events made it, see own().
+own_event <- function(x) {
+  made <- own(x, c(paste0("dpsosp_event_", x$type), "dpsosp_event"), event_fields)
+  if (!is.null(x[["event"]])) made$event <- own_event(x[["event"]])
+  if (!is.null(x$events)) made$events <- lapply(unname(x$events), own_event)
+  made
 }
 
 holds_subsample <- function(event) {

@@ -113,7 +113,12 @@ linearHypothesis.dp_sosp <- function(model, hypothesis.matrix, rhs = NULL, ...) 
   names <- names(inference$coefficients)
   weights <- hypothesis.matrix
   if (is.character(weights)) {
-    weights <- car::makeHypothesis(names, weights, rhs)
+    # Its errors quote what it was given.
+    weights <- tryCatch(muted(car::makeHypothesis(names, weights, rhs)), error = function(e) NULL)
+    if (is.null(weights)) {
+      abort("argument", "`hypothesis.matrix` must have hypotheses about ", first_of(quote_names_each(names)),
+            ", such as \"", names[length(names)], " = 0\".")
+    }
     weights <- if (is.matrix(weights)) weights else matrix(weights, 1L)
     weights <- weights[, seq_along(names), drop = FALSE]
   }

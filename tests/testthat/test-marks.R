@@ -149,6 +149,8 @@ test_that("nothing else that the package returns holds a mark", {
       certificate = call(dp_certify, fit, d, eps = 4, delta = 1e-4),
       plan = call(dp_plan, 200, formula = y ~ a + f, schema = d[0, ], eps = 4),
       report = capture.output(print(dp_report(fit))), verified = dp_verify(fit), ledger = dp_ledger(persons),
+      event = event_repeat(event_compose(structure(event_gaussian(10), seen = d)), 2),
+      profile = dp_account(structure(c(event_gaussian(10), list(seen = d)), class = class(event_gaussian(10)))),
       budget = study, spent = call(dp_sosp, y ~ a, d, budget = study, bounds = frame_bounds["a"]),
       tidied = list(generics::tidy(fit), generics::glance(fit), formula(fit), family(fit)),
       audit = call(dp_audit, function(data) sum(nchar(d$note)) + data[[1]] + stats::rnorm(1), list(0, 1), eps = 1,

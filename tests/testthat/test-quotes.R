@@ -11,7 +11,7 @@ vectors <- list(
   pairs = list(a = numbers[1:2], b = numbers[4:3]), matrix = cbind(numbers, rev(numbers)),
   date = as.Date("1970-01-01") + numbers, formula = eval(bquote(y ~ I(a > .(numbers)))),
   made = (function(hidden) function(...) stop(paste(hidden, collapse = " ")))(text),
-  call = call("c", numbers), empty = text[0], flags = c(TRUE, NA, FALSE)
+  call = call("c", numbers), pairlist = as.pairlist(as.list(text)), empty = text[0], flags = c(TRUE, NA, FALSE)
 )
 
 # Digits as they may be formatted, and the bytes.
@@ -158,10 +158,19 @@ test_that("no condition quotes what stands inside an argument", {
     list(dp_evaluate, list(fit, d, eps = 1, metrics = text)), list(predict, list(fit, d, type = text)),
     list(predict, list(fit, transform(d, a = as.character(numbers)))), list(confint, list(fit, text)),
     list(summary, list(fit, numbers)), list(update, list(fit, eps = numbers)), list(coef, list(fit, text)),
+    list(features_scattering, list(array(0, c(1, 8, 8)), c(0, 1), size = numbers[1:2])),
     list(print, list(fit, digits = numbers)), list(plot, list(fit, text)), list(vcov, list(fit, text))
   )
   for (call in calls) expect_unquoted(call[[1]], call[[2]], deparse1(names(call[[2]])))
   succeed()
+})
+
+test_that("hypotheses that car does not understand are not quoted", {
+  skip_if_not_installed("car")
+  expect_error(car::linearHypothesis(fit, text), "must have hypotheses about `\\(Intercept\\)`, `a`",
+               class = "dpsosp_error_argument")
+  expect_unquoted(car::linearHypothesis, list(fit, text), "linearHypothesis()")
+  expect_unquoted(car::linearHypothesis, list(fit, matrix(text, 2)), "linearHypothesis()")
 })
 
 test_that("ids as values of a call are in no condition, so two numbers of rows of a person give the same one", {
