@@ -106,6 +106,12 @@ expect_coefficients <- function(fit, none = TRUE) {
   testthat::expect_true(if (stopped) none && all(is.na(coef(fit))) else all(is.finite(coef(fit))))
 }
 
+# The rows of a ledger without what comes before and after the run: its usable records, and the values at the end.
+without_values <- function(ledger) {
+  ledger <- ledger[!ledger$what %in% c("usable records", "unused"), ]
+  ledger[seq_len(max(which(ledger$what != "value"))), ]
+}
+
 # A noisy release is within eight standard deviations of the exact value (plus rounding).
 expect_near <- function(answer, exact, sd = attr(answer, "sd")) {
   testthat::expect_true(all(abs(as.vector(answer) - as.vector(exact)) <= 8 * sd + 1e-12))

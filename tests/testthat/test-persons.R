@@ -57,7 +57,8 @@ test_that("records without an id are not used, and null records are not counted"
   longer <- rbind(d, transform(d, y = NA)) # each person's list is twice as long
   expect_same(persons_fit(longer), persons_fit())
   longer <- rbind(d, transform(d, a = NA))
-  expect_same(persons_fit(longer, method = "cubic"), persons_fit(method = "cubic"))
+  # How good it is depends on the constant prediction, to which records without `a` belong.
+  expect_same(persons_fit(longer, method = "cubic"), persons_fit(method = "cubic"), setdiff(fit_parts, "checks"))
   set.seed(5)
   part <- suppressMessages(dp_sosp(y ~ a, rbind(d, transform(d, b = 2)), eps = 2, delta = 1e-5, id = person,
                                    bounds = ends, subset = b < 2, method = "cubic", noise = "reproducible"))

@@ -51,11 +51,11 @@ test_that("the noise in the gradient is that of the ledger: s / n, half under ze
     noise <- vapply(1:40, function(seed) {
       fit <- study(eps = 1, control = control_perturbation(lambda = 0.05), neighbours = neighbours, seed = seed)
       w <- coef(fit) * 2
-      c(exact_gradient(z, p$y, w) + 0.05 * w, fit$privacy$ledger$scale[1])
+      c(exact_gradient(z, p$y, w) + 0.05 * w, run_ledger(fit)$scale[1])
     }, numeric(5))
     s <- if (neighbours == "replace-one") 2 else 1
     fit <- study(eps = 1, control = control_perturbation(lambda = 0.05), neighbours = neighbours)
-    expect_equal(unique(noise[5, ]), s / sqrt(2 * 0.999 * 0.998 * fit$privacy$rho), tolerance = 1e-6)
+    expect_equal(unique(noise[5, ]), s / sqrt(2 * 0.999 * (1 - 0.002 - 0.03) * fit$privacy$rho), tolerance = 1e-6)
     # 160 normal numbers: their root mean square differs from one by more than 0.28 with probability below 1e-6
     expect_equal(sqrt(mean((noise[1:4, ] * 3000 / noise[5, 1])^2)), 1, tolerance = 0.28)
   }
@@ -76,16 +76,16 @@ test_that("what the fit may spend is the largest mu whose tails leave delta at e
   expect_gt(mu, dp_convert(eps = 0.7 - kappa, delta = 1e-6 / 4, to = "mu"))
   expect_equal(fit$privacy[c("eps", "delta", "accountant")], list(eps = 0.7, delta = 1e-6, accountant = "perturbed"))
   expect_equal(sum(fit$privacy$ledger$rho), fit$privacy$rho)
-  expect_equal(fit$privacy$ledger$what[1:2], c("perturbed minimiser", "rounding"))
-  expect_equal(fit$privacy$ledger$rho[2] / fit$privacy$rho, 0.001 * 0.998, tolerance = 1e-6)
-  expect_equal(fit$privacy$ledger$sensitivity[1], 2)
+  expect_equal(run_ledger(fit)$what[1:2], c("perturbed minimiser", "rounding"))
+  expect_equal(run_ledger(fit)$rho[2] / fit$privacy$rho, 0.001 * (1 - 0.002 - 0.03), tolerance = 1e-6)
+  expect_equal(run_ledger(fit)$sensitivity[1], 2)
 })
 
 test_that("output perturbation is Gaussian, with sensitivity 2 L / (n lambda)", {
   fit <- study("outpert", 1, control = control_perturbation(lambda = 0.02))
   expect_equal(fit$privacy$accountant, "gdp")
-  expect_equal(fit$privacy$ledger$what[1], "minimiser")
-  expect_equal(fit$privacy$ledger$sensitivity[1], 2 / (3000 * 0.02), tolerance = 1e-6)
+  expect_equal(run_ledger(fit)$what[1], "minimiser")
+  expect_equal(run_ledger(fit)$sensitivity[1], 2 / (3000 * 0.02), tolerance = 1e-6)
   expect_equal(sum(fit$privacy$ledger$rho), fit$privacy$rho)
   budget <- dp_budget(eps = 2, delta = 1e-6)
   shared <- quiet_fit(p$x, p$y > 0, eps = 1, radius = 2, method = "outpert", budget = budget)
@@ -93,7 +93,7 @@ test_that("output perturbation is Gaussian, with sensitivity 2 L / (n lambda)", 
   # The penalty alone makes the objective strongly convex if it applies to every coefficient.
   by_penalty <- study("outpert", 1, control = control_perturbation(lambda = 0), penalty = penalty_ridge(0.05),
                       intercept = FALSE)
-  expect_equal(by_penalty$privacy$ledger$sensitivity[1], 2 / (3000 * 0.05), tolerance = 1e-6)
+  expect_equal(run_ledger(by_penalty)$sensitivity[1], 2 / (3000 * 0.05), tolerance = 1e-6)
   expect_error(study("outpert", 1, control = control_perturbation(lambda = 0), penalty = penalty_ridge(0.05)),
                class = "dpsosp_error_argument")
 })
@@ -102,8 +102,8 @@ test_that("the default lambda is the public rule's", {
   fit <- study(eps = 2, control = control_perturbation(size = 5, kappa_share = 0.2))
   noise <- 2 / dp_convert(eps = 2, delta = 1e-6, to = "mu") / 3000
   lambda <- max(noise * 2 / 5, 0.25 / (3000 * (exp(0.2 * 2) - 1)))
-  noise_only <- 2 / sqrt(2 * 0.999 * 0.998 * fit$privacy$rho)
-  expect_equal(fit$privacy$ledger$scale[1], noise_only, tolerance = 1e-6)
+  noise_only <- 2 / sqrt(2 * 0.999 * (1 - 0.002 - 0.03) * fit$privacy$rho)
+  expect_equal(run_ledger(fit)$scale[1], noise_only, tolerance = 1e-6)
   expect_lt(abs(min(excess_at(3000 * lambda, fit$privacy$perturbed))), 1e-4)
   # With a very large size the share of kappa decides.
   small <- study(eps = 0.1, control = control_perturbation(size = 1e5))

@@ -39,11 +39,13 @@ test_that("a run is a logistic fit, one of the loss itself and a certificate, wh
 
 test_that("where there is much noise the solution is that of newton-ridge", {
   noisy <- warm(eps = 0.2)
-  expect_equal(coef(noisy), coef(warm(eps = 0.2, method = "newton-ridge", loss = "logistic")))
+  # But for the part of the budget that tells how good it is.
+  expect_equal(coef(noisy), coef(warm(eps = 0.2, method = "newton-ridge", loss = "logistic")), tolerance = 0.05)
   expect_equal(sum(noisy$trace$query == "gradient" & noisy$trace$phase == 1), 70)
   expect_lt(sum(noisy$trace$query == "gradient" & noisy$trace$phase == 2), 30) # the certificate
   all <- control_warm_ridge(own_share = 0)
-  expect_equal(coef(warm(control = all, eps = 0.6)), coef(warm(method = "newton-ridge", loss = "logistic", eps = 0.6)))
+  expect_equal(coef(warm(control = all, eps = 0.6)), coef(warm(method = "newton-ridge", loss = "logistic", eps = 0.6)),
+               tolerance = 0.05)
 })
 
 # Sigmoid loss of the mapped rows, and its derivatives.
