@@ -330,7 +330,7 @@ test_that("where the gradient is small and the curvature negative, the step is a
   for (method in methods) {
     fit <- quiet_fit(x, y, eps = 50, delta = 1e-6, radius = 1, intercept = FALSE, loss = "sigmoid", start = start,
                      target = sosp(0.15, 0.02), method = method, noise = "reproducible")
-    expect_in(fit$status, c("sosp", "noise")) # certified, if no better than a constant
+    expect_true(fit$status %in% c("sosp", "noise")) # certified, if no better than a constant
     hessians <- fit$trace[fit$trace$query == "hessian", ]
     expect_lt(hessians$estimate[1], -0.02)
     expect_true(any(fit$trace$step > 0))
