@@ -281,7 +281,7 @@ test_that("where noise is small the audit of a fit sees the record", {
   p <- problem_matrix(20)
   fit <- study_fit(p$x, p$y, eps = 500, delta = 1e-5, radius = 2, method = "opt", loss = "sigmoid",
                    neighbours = "zero-out", control = control_opt(max_iterations = 20))
-  expect_gt(audit(fit, runs = 40)$mu, 1)
+  expect_gt(audit(fit, runs = 80)$mu, 1)
   wide <- matrix(runif(40 * 40, -1, 1), 40)
   fit <- study_fit(wide, rep(0:1, 20), eps = 2000, delta = 1e-5, radius = 1, intercept = FALSE, method = "opt",
                    loss = "sigmoid", control = control_opt(max_iterations = 20))

@@ -133,5 +133,6 @@ test_that("a plan for n records is one for n persons", {
   found <- fit$privacy$ledger
   one <- persons_fit(d[!duplicated(d$person), ], id = NULL, method = "newton", inference = "sandwich")$privacy$ledger
   expect_identical(found$what, one$what)
-  expect_equal(found$scale, one$scale, tolerance = 1e-8)
+  run <- found$what != "value" # their noise depends on the points
+  expect_equal(found$scale[run], one$scale[run], tolerance = 1e-8)
 })
