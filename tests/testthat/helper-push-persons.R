@@ -118,7 +118,7 @@ expect_person_fits <- function(connection, which = long_size(names(person_fits),
 }
 
 person_sums_only <- paste0("^(BEGIN|SET LOCAL|SAVEPOINT|ROLLBACK|PRAGMA|(CREATE TEMP|DROP) TABLE|",
-                           "INSERT INTO (temp|pg_temp).dpsosp_rows|WITH .* SELECT .*SUM\\()|txid_current")
+                           "INSERT INTO (temp|pg_temp).dpsosp_rows|WITH .* SELECT .*SUM\\()|txid_current|block_size")
 
 person_fits <- list(
   ridge = function(data) persons_fit(data, eps = 50),
