@@ -2,7 +2,8 @@
 #   Rscript dev/types.R LIBRARY [--write]
 # A row of the table is a kind of values, as they are stored and declared; a cell is one fit to them. It must end in one
 # of two ways:
-#   w  works: with the coefficients of the same fit to a data frame, of the same bits for rows in chunks
+#   w  works: with the coefficients of the same fit to a data frame. These differ by at most 1e-10 (of the largest, or
+#      of one if that is more), or 1e-4 where a database computes the sums, whose rows are rounded
 #   r  refused: an error of the package, when the source is made or with nothing charged. Where it advises
 #      `push = FALSE`, the cell of the same rows in chunks works
 #   -  the source cannot hold such values
@@ -234,7 +235,7 @@ sources <- list(
     }
     dp_source(folder, types = types, levels = levels)
   }),
-  shards = list(there = function() installed("mirai"), exact = FALSE, make = function(one, data, types, levels) {
+  shards = list(there = function() installed("mirai"), make = function(one, data, types, levels) {
     part <- function(rows) eval(bquote(function() .(data)[.(rows), ]), baseenv())
     dp_shards(list(part(1:100), part(101:n)), compute = c("one", "two"), types = types, levels = levels)
   }),
