@@ -64,7 +64,8 @@ unresolved_text <- function(fit) {
 estimand_text <- function(fit) {
   design <- fit$design
   paste0("About ", if (by_residuals(fit)) estimand_of_residuals(fit) else
-    paste0("the least expected ", loss_text(fit$loss), " loss"),
+    paste0("the least expected ", loss_text(fit$loss), " loss",
+           if (isTRUE(fit$geometry$weighted)) ", in which records that are far from the others count less"),
          if (any(design$columns$kind == "numeric")) ", of numeric columns clipped to their ranges",
          if (may_clip(design)) paste0(", of rows clipped to norm ", format(design$radius, digits = 3)),
          if (fit$inference$type == "model") "; standard errors take the model for true")
