@@ -179,8 +179,11 @@ counts_left <- function(mean, square, variance) {
 release_values <- function(job, cost) {
   level <- constant_level(job, values_level * cost)
   inside <- !is_warm(job$method) && is.null(job$method$family$weighted)
-  oracle <- if (inside) job$oracle else plain_oracle(job, loss = job$loss)
+  # Workers keep the rows that they opened last: those of the level, where it needs columns.
+  lost <- !is.null(job$oracle$move) && is_numeric_response(job$response)
+  oracle <- if (inside && !lost) job$oracle else plain_oracle(job, loss = job$loss)
   geometry <- if (inside) job$geometry
+  if (!is.null(geometry) && lost) move_oracle(oracle, geometry)
   constant <- function(start) to_geometry(geometry, core_start(job$design, start))
   constant <- as.vector(by_output(level$start, job$outputs, constant))
   own <- if (inside) job$answer$w else from_geometry(job$geometry, job$answer$w)

@@ -25,7 +25,7 @@
 #' The certificate costs nothing: at the solution the gradient of the objective is minus the random linear part and
 #' minus lambda w, and its norm has a bound that follows from s and the coefficients.
 #'
-#' @param lambda A number of at least 0, for rows of norm at most one, or `NULL`: by the rule above. `"objpert"` needs
+#' @param lambda Zero or a number of at least 1e-12, for rows of norm at most one, or `NULL`: by the rule above. `"objpert"` needs
 #'   one for which something of eps is left for the noise; `"outpert"` takes 0 where a ridge penalty applies to every
 #'   coefficient.
 #' @param size Expected norm of the solution, for rows of norm at most one, positive; `NULL`:
@@ -58,12 +58,16 @@ control_perturbation <- function(lambda = NULL, size = NULL, kappa_share = 0.3, 
   check_dots(call)
   share <- function(x, arg) check_share(x, arg, call)
   structure(class = c("dp_control_perturbation", "dp_control"), list(
-    lambda = if (is.null(lambda)) NA_real_ else check_number(lambda, "lambda", 0, 1e6, open = FALSE, call = call),
-    size = if (is.null(size)) NA_real_ else check_number(size, "size", 0, 1e6, call = call),
+    lambda = if (is.null(lambda)) NA_real_ else if (identical(lambda, 0)) 0 else
+      check_number(lambda, "lambda", perturbation_least, 1e6, open = FALSE, call = call),
+    size = if (is.null(size)) NA_real_ else
+      check_number(size, "size", perturbation_least, 1e6, open = FALSE, call = call),
     kappa_share = share(kappa_share, "kappa_share"), output_share = share(output_share, "output_share"),
     confidence = share(confidence, "confidence")
   ))
 }
+
+perturbation_least <- 1e-12 # so that noise can be drawn
 
 family_perturbation <- function() {
   new_family("perturbation", function(method, loss) control_perturbation(), perturbation_options,

@@ -5,3 +5,4 @@ export OMP_WAIT_POLICY=passive # threads that wait in a loop take the processor 
 export R_PROFILE_USER=/dev/null R_ENVIRON_USER=/dev/null
 export _R_CHECK_CRAN_INCOMING_REMOTE_=false _R_CHECK_CRAN_INCOMING_USE_ASPELL_=false
 export _R_CHECK_SYSTEM_CLOCK_=0 _R_CHECK_FORCE_SUGGESTS_=false
+export _R_CHECK_PKG_SIZES_THRESHOLD_=6 # in MB; CRAN's limits are those of data and of documentation, 5 each
