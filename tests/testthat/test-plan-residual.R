@@ -25,7 +25,7 @@ test_that("widths of fits by residuals agree with fits, and hidden slopes are to
     expect_true(all(plan(10000)$intervals$resolved))
     hidden <- plan(300, eps = 0.5)
     expect_false(any(hidden$intervals$resolved))
-    expect_output(print(hidden), "0 of 4\\s+slopes\\s+are expected to be resolved")
+    expect_output(print(hidden), "0 of 4\\s+slopes\\s+are\\s+expected to be resolved")
     n <- plan(5000, want = list(width = 2))$want$n # widths have a step where the first step of counts begins
     expect_lte(median(plan(n)$intervals$ratio), 2.02)
     expect_gt(median(plan(round(0.97 * n))$intervals$ratio), 1.98)

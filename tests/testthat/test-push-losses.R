@@ -111,7 +111,7 @@ of <- function(formula, data, ..., method = "auto", eps = 1e6, loss = NULL) {
                                    noise = "reproducible")))
 }
 sums_only <- paste0("^(BEGIN|SET LOCAL|SAVEPOINT|ROLLBACK|PRAGMA|(CREATE TEMP|DROP) TABLE|",
-                    "INSERT INTO (temp|pg_temp).dpsosp_rows|WITH .* SELECT .*(SUM|COUNT)\\()")
+                    "INSERT INTO (temp|pg_temp).dpsosp_rows|WITH .* SELECT .*(SUM|COUNT)\\()|block_size")
 
 # How many random numbers a draw of noise takes depends on the last digits of a sum, so agreement is tested where there
 # is almost no noise.
