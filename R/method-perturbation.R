@@ -25,9 +25,9 @@
 #' The certificate costs nothing: at the solution the gradient of the objective is minus the random linear part and
 #' minus lambda w, and its norm has a bound that follows from s and the coefficients.
 #'
-#' @param lambda Zero or a number of at least 1e-12, for rows of norm at most one, or `NULL`: by the rule above. `"objpert"` needs
-#'   one for which something of eps is left for the noise; `"outpert"` takes 0 where a ridge penalty applies to every
-#'   coefficient.
+#' @param lambda Zero or a number of at least 1e-12, for rows of norm at most one, or `NULL`: by the rule above.
+#'   `"objpert"` needs one for which something of eps is left for the noise; `"outpert"` takes 0 where a ridge penalty
+#'   applies to every coefficient.
 #' @param size Expected norm of the solution, for rows of norm at most one, positive; `NULL`:
 #'   \eqn{20 (100 \nu)^{-0.3}}{20 (100 nu)^-0.3}, larger where there is less noise, and 2 for `loss_huber()`, whose
 #'   predictor stays in \[-1, 1\].

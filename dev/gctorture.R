@@ -314,7 +314,7 @@ shards <- function() {
   create <- function() list(x, TRUE, 2, y, "logistic", 0)
   shard <- function() do.call(.Call, c(list(entries$ffi_shard_create), create()))
   what <- list(word = "gradient", curvature = "hessian", at = c(0.1, 0.2, -0.3, 0.4), along = numeric(),
-               steps = numeric(), clip = 0, most = numeric(), scale = numeric())
+               steps = numeric(), clip = 0, most = numeric(), scale = numeric(), cap = 0, within = 0)
   geometry <- list(weighted = FALSE, damped = FALSE, scale = c(1, 2, 1), prior = c(1, 1, 2),
                    spread = c(1, 1, 2), centre = c(0, 0.1, 0), constant = 1, cap = 1, bound = 1, tilt = 0,
                    shortest = 1, end = rep(NaN, 3))

@@ -156,7 +156,7 @@ test_that("what the methods cannot do is refused, before anything is charged", {
   expect_error(quiet_fit(p$x, p$y > 0, radius = 2, budget = tiny, method = "blgd",
                          control = control_line_search(attempts = 1e5)), class = "dpsosp_error_argument")
   expect_equal(nrow(dp_ledger(budget)), 0)
-  expect_true(all(dp_ledger(tiny)$what == "usable records")) # that noise cannot be drawn for this cost is seen by the run
+  expect_true(all(dp_ledger(tiny)$what == "usable records")) # the run sees that the cost is too small
   expect_errors(
     control_line_search("laplace"),
     control_line_search(attempts = 0),
