@@ -129,7 +129,7 @@ null_text <- function(checks, n) {
 
 missed_text <- function(missed) {
   if (length(missed) == 0L) return(NULL)
-  paste0("No range was found for ", first_of(paste0("`", missed, "`")), ", and [-1, 1] was taken: declare ",
+  paste0("No range was found for ", first_of(quote_names_each(missed)), ", and [-1, 1] was taken: declare ",
          if (length(missed) > 1L) "what is known about them." else "what is known about it.")
 }
 
@@ -160,7 +160,7 @@ beyond_text <- function(ranges, columns = nrow(ranges)) {
 
 single_text <- function(names) {
   if (length(names) == 0L) return(NULL)
-  paste0("Nearly all values of ", first_of(paste0("`", names, "`")), " seem to be one value, or are closer together ",
+  paste0("Nearly all values of ", first_of(quote_names_each(names)), " seem to be one value, or are closer together ",
          "than the counts show: in this case declare `bounds`.")
 }
 

@@ -194,7 +194,7 @@ release_values <- function(job, cost) {
   null <- value(constant, left * part[1] / sum(part))
   own <- value(own, left * part[2] / sum(part))
   list(null = null$value, own = own$value, sd = sqrt(null$sd^2 + own$sd^2),
-                                 mean = level$mean, square = level$square)
+       mean = level$mean, square = level$square)
 }
 
 # The best constant prediction, by what is known or a release at this cost: a list of start (for the mapped response),

@@ -121,6 +121,13 @@ ijcnn1_matrix <- function(folder, n) {
   list(x = unname(as.matrix(d[, -(1:2)])) / 3, y = d$label)
 }
 
+# Standard errors of a value of glm() by the sandwich.
+sandwich_errors <- function(fit) {
+  x <- stats::model.matrix(fit)
+  inverse <- chol2inv(chol(crossprod(x * sqrt(fit$family$mu.eta(fit$linear.predictors)))))
+  sqrt(diag(inverse %*% crossprod(x * (fit$y - fit$fitted.values)) %*% inverse))
+}
+
 # The processor time from a value of system.time().
 processor_seconds <- function(used) used[["user.self"]] + used[["sys.self"]]
 

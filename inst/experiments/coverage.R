@@ -108,10 +108,7 @@ reference <- function(set) {
   }
   family <- switch(set$loss, squared = stats::gaussian(), poisson = stats::poisson(), logistic = stats::binomial())
   fit <- stats::glm(set$formula, family, set$data)
-  x <- stats::model.matrix(fit)
-  inverse <- chol2inv(chol(crossprod(x * sqrt(fit$family$mu.eta(fit$linear.predictors)))))
-  list(estimate = stats::coef(fit),
-       error = sqrt(diag(inverse %*% crossprod(x * (fit$y - fit$fitted.values)) %*% inverse)))
+  list(estimate = stats::coef(fit), error = sandwich_errors(fit))
 }
 
 loss_of <- function(set, declared) {

@@ -94,10 +94,7 @@ problems <- list(normal = normal, wages = wages, skewed = skewed, poisson = func
 sandwich <- function(d, loss) {
   family <- if (loss$name == "poisson") stats::poisson() else stats::gaussian()
   fit <- stats::glm(y ~ ., family, d)
-  x <- stats::model.matrix(fit)
-  inverse <- chol2inv(chol(crossprod(x * sqrt(fit$family$mu.eta(fit$linear.predictors)))))
-  list(estimate = stats::coef(fit),
-       error = sqrt(diag(inverse %*% crossprod(x * (fit$y - fit$fitted.values)) %*% inverse)))
+  list(estimate = stats::coef(fit), error = sandwich_errors(fit))
 }
 
 # A matrix with a row for each coefficient and, for squared error, one for prediction intervals, judged by other

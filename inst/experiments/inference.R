@@ -88,10 +88,7 @@ problems <- list(
 standard_error <- function(draw) {
   set.seed(0)
   d <- draw(1e6)
-  fit <- stats::glm(y ~ ., stats::binomial(), d)
-  x <- stats::model.matrix(fit)
-  inverse <- chol2inv(chol(crossprod(x * sqrt(fit$fitted.values * (1 - fit$fitted.values)))))
-  sqrt(diag(inverse %*% crossprod(x * (fit$y - fit$fitted.values)) %*% inverse) * nrow(x))
+  sandwich_errors(stats::glm(y ~ ., stats::binomial(), d)) * sqrt(nrow(d))
 }
 
 one_run <- function(problem, method, seed, error) {

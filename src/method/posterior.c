@@ -96,6 +96,23 @@ double posterior_seen(double moment, double sd) {
   return moment > EVIDENT * sd ? 1 - square(EVIDENT * sd / moment) : 0;
 }
 
+static double follows(double value, double prior, double noise) {
+  return value > 0 && prior > 0 ? value * prior / (value * value * prior + noise) : 0;
+}
+
+void posterior_follows(size_t dim, const double *value, const double *estimate, const double *noise, double wanted,
+                       double *prior) {
+  double size = -30;
+  for (double step = 30; step > 0.01; step /= 2) {
+    double sum = 0;
+    for (size_t k = 0; k < dim; k++) {
+      sum += fmax(value[k], 0) * square(follows(value[k], exp2(size + step) * prior[k], noise[k]) * estimate[k]);
+    }
+    if (sum < wanted) size += step;
+  }
+  for (size_t k = 0; k < dim; k++) prior[k] = follows(value[k], exp2(size) * prior[k], noise[k]);
+}
+
 /* Of the prior probability of t, less that of a small t, with the other sign. */
 static double log_unlikely(double t2, double usual) { return t2 > 0 ? log1p(square(t2 / square(usual))) : 0; }
 

@@ -60,6 +60,11 @@ void posterior_moments(size_t dim, const double *few, const double *h, double *m
 void posterior_limit(size_t dim, const double *moment, double sd, double *h);
 /* A factor of the coefficient: by how much the moment exceeds the noise. */
 double posterior_seen(double moment, double sd);
+/* How far a solution follows an estimate e along the eigenvectors of a matrix with these values, where e has noise of
+ * these variances: factors K for a prior whose variances are in proportion to `prior` and of the size for which the sum
+ * of value (K e)^2 is `wanted`. They take the place of `prior`. */
+void posterior_follows(size_t dim, const double *value, const double *estimate, const double *noise, double wanted,
+                       double *prior);
 
 /* See the head of the file. */
 struct posterior {

@@ -369,11 +369,6 @@ static void rotate_columns(struct run *r, const double *x, double *to) {
   rotate(r, r->move, to);
 }
 
-/* w over v along an eigenvector, for a prior with this variance. */
-static double follows(double value, double prior, double noise) {
-  return prior > 0 ? value * prior / (square(value) * prior + noise) : 0;
-}
-
 /* The slope of the loss at the solution w along w - start, without the level: w'M w - v'w, and what it is too small by
  * because w follows the noise of v, as in ridge.c. It is w'M (w - a) + w'g / p, with a the mean iterate: its error is
  * that of g, of the sample, of M, with variance half as large off the diagonal, and of p. To slope_sd the error of
@@ -396,17 +391,11 @@ static void measure_slope(struct run *r) {
     prior[k] = 0;
     for (size_t j = r->skip; j < r->dim; j++) prior[k] += r->variance[j] * square(r->matrix[j + k * r->dim]);
   }
-  double size = -30, slope = 0, overfit = 0, variance = 0;
-  for (double step = 30; step > 0.01; step /= 2) {
-    double sum = 0;
-    for (size_t k = 0; k < r->dim; k++) {
-      sum += r->value[k] * square(follows(r->value[k], exp2(size + step) * prior[k], noise[k]) * v[k]);
-    }
-    if (sum < wanted) size += step;
-  }
+  double slope = 0, overfit = 0, variance = 0;
+  posterior_follows(r->dim, r->value, v, noise, wanted, prior);
   for (size_t k = 0; k < r->dim; k++) {
     slope += w[k] * (r->value[k] * w[k] - v[k]);
-    overfit += noise[k] * follows(r->value[k], exp2(size) * prior[k], noise[k]);
+    overfit += noise[k] * prior[k];
     variance += noise[k] * square(w[k]);
   }
   r->result->slope = slope + overfit;

@@ -62,7 +62,6 @@ static int take_steps(struct run *r);
 static void move(struct run *r);
 static int finish(struct run *r);
 static int measure_slope(struct run *r, const double *moved, const double *variance, double sd);
-static double follows(double value, double prior, double sd);
 static int certify(struct run *r, double rho);
 static int invert(const struct run *r, const double *added);
 static void compose(size_t dim, const double *vectors, const double *values, double *matrix);
@@ -271,30 +270,18 @@ static int measure_slope(struct run *r, const double *moved, const double *varia
     prior[k] = 0;
     for (size_t j = 0; j < dim; j++) prior[k] += variance[j] * vector[j] * vector[j];
   }
-  double size = -30, overfit = 0, effective = 0;
-  for (double step = 30; step > 0.01; step /= 2) {
-    double sum = 0;
-    for (size_t k = 0; k < dim; k++) {
-      double part = follows(value[k], exp2(size + step) * prior[k], sd) * estimate[k];
-      sum += fmax(value[k], 0) * part * part;
-    }
-    if (sum < wanted) size += step;
-  }
+  double overfit = 0, effective = 0, *noise = product;
+  for (size_t k = 0; k < dim; k++) noise[k] = sd * sd;
+  posterior_follows(dim, value, estimate, noise, wanted, prior);
   for (size_t k = 0; k < dim; k++) {
-    double part = follows(value[k], exp2(size) * prior[k], sd);
-    overfit += sd * sd * part;
-    effective += value[k] * part;
+    overfit += noise[k] * prior[k];
+    effective += value[k] * prior[k];
   }
   r->result->effective = effective;
   r->result->slope = la_dot(dim, r->last, moved) + curved + overfit;
   r->result->slope_sd = sqrt(sd * sd * length + h * h / 2 * (la_dot(dim, far, far) * length + along * along) +
                              MODEL * MODEL * curved * curved + overfit * overfit);
   return BASE_OK;
-}
-
-/* K along an eigenvector of H. */
-static double follows(double value, double prior, double sd) {
-  return value > 0 && prior > 0 ? value * prior / (value * value * prior + sd * sd) : 0;
 }
 
 static int certify(struct run *r, double rho) {
