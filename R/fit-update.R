@@ -10,6 +10,7 @@
 #' @export
 update.dp_sosp <- function(object, ..., evaluate = TRUE) {
   refuse_silent_fit(parent.frame(), ...names(), sys.call())
+  check_change(..., call = sys.call())
   call <- match.call()
   call[[1]] <- quote(stats::update.default)
   call[c("object", "evaluate")] <- list(object, FALSE)
@@ -30,6 +31,14 @@ update.dp_sosp <- function(object, ..., evaluate = TRUE) {
 #' @param evaluate Fit again? Otherwise `update()` returns the call.
 #' @export
 update.dp_network <- update.dp_sosp
+
+# What changes the formula: the first argument without a name, or `formula.`. It becomes part of a call that a fit keeps
+# and errors show, so that it holds no values.
+check_change <- function(formula., ..., call) {
+  if (missing(formula.) || (inherits(formula., "formula") && is_quotable(formula.))) return()
+  abort("argument", "What changes the formula must be a formula of names, calls and single constants, such as ",
+        "`. ~ . - x`.", call = call)
+}
 
 # Functions of packages, such as tests that fit smaller models, call update() where nobody asked for another charge. A
 # call that names a part of the budget is meant.

@@ -349,8 +349,8 @@ Ops.dp_release <- function(e1, e2) {
 Math.dp_release <- function(x, ...) get(.Generic, mode = "function")(without_sd(x), ...)
 
 #' @export
-print.dp_release <- function(x, ...) {
-  print(unclass(x), ...)
+print.dp_release <- function(x, digits = NULL, ...) {
+  print(unclass(x), digits = check_digits(digits))
   invisible(x)
 }
 

@@ -111,20 +111,9 @@ linearHypothesis.dp_sosp <- function(model, hypothesis.matrix, rhs = NULL, ...) 
   inference <- inference_of(model, sys.call())
   if (missing(hypothesis.matrix)) abort("argument", "`hypothesis.matrix` is missing: give it as `car` describes it.")
   names <- names(inference$coefficients)
-  weights <- hypothesis.matrix
-  if (is.character(weights)) {
-    # Its errors quote what it was given.
-    weights <- tryCatch(muted(car::makeHypothesis(names, weights, rhs)), error = function(e) NULL)
-    if (is.null(weights)) {
-      abort("argument", "`hypothesis.matrix` must have hypotheses about ", first_of(quote_names_each(names)),
-            ", such as \"", names[length(names)], " = 0\".")
-    }
-    weights <- if (is.matrix(weights)) weights else matrix(weights, 1L)
-    weights <- weights[, seq_along(names), drop = FALSE]
-  }
-  weights <- if (is.matrix(weights)) weights else matrix(weights, 1L)
+  weights <- hypothesis_weights(hypothesis.matrix, names, rhs, sys.call())
   hidden <- !is.na(inference$reason)
-  if (ncol(weights) == length(names) && any(weights[, hidden] != 0)) {
+  if (any(weights[, hidden] != 0)) {
     taken <- names[hidden][colSums(weights[, hidden, drop = FALSE] != 0) > 0]
     absent(paste0("The budget does not resolve ", first_of(quote_names_each(taken)), ", so nothing is tested about ",
                   if (length(taken) > 1L) "them." else "it."), sys.call())
@@ -134,6 +123,18 @@ linearHypothesis.dp_sosp <- function(model, hypothesis.matrix, rhs = NULL, ...) 
   covariance[, hidden] <- 0
   coefficients <- ifelse(hidden, 0, inference$coefficients)
   NextMethod(vcov. = covariance, coef. = stats::setNames(coefficients, names), suppress.vcov.msg = TRUE)
+}
+
+# A matrix with a row of weights for each hypothesis, given as text or numbers. Errors of car quote what it was given.
+hypothesis_weights <- function(given, names, rhs, call) {
+  if (is.character(given)) {
+    given <- tryCatch(muted(car::makeHypothesis(names, given, rhs)), error = function(e) NULL)
+    if (!is.null(given)) given <- rbind(given)[, seq_along(names), drop = FALSE]
+  }
+  if (is.numeric(given) && is.null(dim(given))) given <- rbind(given)
+  if (is.numeric(given) && is.matrix(given) && ncol(given) == length(names) && all(is.finite(given))) return(given)
+  abort("argument", "`hypothesis.matrix` must have hypotheses about ", first_of(quote_names_each(names)),
+        ", such as \"", names[length(names)], " = 0\", or ", length(names), " weights for each hypothesis.", call = call)
 }
 
 #' @rdname dp_sosp-tests
