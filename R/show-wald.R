@@ -134,7 +134,8 @@ hypothesis_weights <- function(given, names, rhs, call) {
   if (is.numeric(given) && is.null(dim(given))) given <- rbind(given)
   if (is.numeric(given) && is.matrix(given) && ncol(given) == length(names) && all(is.finite(given))) return(given)
   abort("argument", "`hypothesis.matrix` must have hypotheses about ", first_of(quote_names_each(names)),
-        ", such as \"", names[length(names)], " = 0\", or ", length(names), " weights for each hypothesis.", call = call)
+        ", such as \"", names[length(names)], " = 0\", or ", length(names), " weights for each hypothesis.",
+        call = call)
 }
 
 #' @rdname dp_sosp-tests

@@ -80,7 +80,9 @@
 #' 1e-150 as zero, which has no sign. Otherwise values are those of R up to rounding errors, infinite ones, too.
 #'
 #' The numbers of the mapped rows are rounded to multiples of 2^-20 of the radius, and so are a record's contributions
-#' to a sum, so that sums are exact and no sensitivity grows: fits agree with those in memory to about six digits.
+#' to a sum, so that sums are exact and no sensitivity grows: sums agree with those in memory to about six digits.
+#' The noise is the same, too, but for methods without a geometry: in memory that of gradients, Hessians and decreases
+#' is smaller near zero coefficients, in a database it is that of large ones.
 #' Everything else is computed from rows that are fetched in chunks: matrices of many columns other than those of
 #' `"newton-ridge"`, and most sums of `"objpert"`, `"outpert"`, `"agd"` and `"spider"`, of [dp_certify()] and
 #' [dp_oracle()]. Then one message, of class

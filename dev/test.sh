@@ -56,6 +56,7 @@ second_lane() {
   if_long lint Rscript dev/lint.R
   stage layers Rscript dev/layers.R
   stage srr Rscript dev/srr.R
+  stage proofs Rscript dev/proofs.R
   stage mutants-apply dev/mutants.sh --apply
   stage rooms dev/rooms.sh
   if_long rooms-selftest dev/rooms-selftest.sh

@@ -30,6 +30,23 @@ struct fixture {
 /* The signs of a fair coin. */
 static inline double fixture_sign(void) { return ctest_uniform() < 0.5 ? -1 : 1; }
 
+/* How far the gradients of two records can be apart at a point of this norm, or one from zero: logistic loss, by a
+ * search over the cosines of the rows with the point (proofs: sensitivity-gradient). */
+static inline double fixture_logistic_change(double norm, int replaced) {
+  double most = replaced ? 1 : 1 / (1 + exp(-norm));
+  for (int k = 0; replaced && k <= 1 << 20; k++) {
+    double a = ldexp(k, -20);
+    most = fmax(most, 2 / (1 + exp(-norm * a)) * sqrt(1 - a * a));
+  }
+  return most;
+}
+
+/* The same of decreases by a step of this length. */
+static inline double fixture_logistic_decrease(double norm, double length, int replaced) {
+  double rise = log1p(exp(norm + length)) - log1p(exp(norm));
+  return replaced ? rise + log1p(exp(norm)) - log1p(exp(norm - length)) : rise;
+}
+
 static inline void fixture_free(struct fixture_arrays *arrays) {
   base_free(arrays->single);
   base_free(arrays->codes);

@@ -59,7 +59,8 @@ static void costs(enum oracle_neighbours neighbours, enum scheme scheme, double 
   const struct sampling how = {scheme, size};
   const struct loss_bounds *b = loss_bounds_of(loss_find("logistic"));
   int replaced = neighbours == ORACLE_REPLACE_ONE;
-  double most_g = (replaced ? 2 : 1) * b->lipschitz / size, most_h = (replaced ? sqrt(2) : 1) * b->curv_upper / size;
+  double most_g = fixture_logistic_change(sqrt(6), replaced) / size; /* at w */
+  double most_h = (replaced ? sqrt(2) : 1) * b->curv_upper / size;
   static const double share[] = {0, 0.3, 1}, cost[] = {1e-6, 1e-4, 2e-2};
   double w[DIM] = {1, -1, 2}, g[DIM], h[DIM * DIM], sd_g, sd_h;
   struct fixture f;
@@ -140,7 +141,7 @@ static void newton_costs(enum oracle_neighbours neighbours, enum scheme scheme, 
     CHECK_NEAR(oracle_step_left(f.oracle), 0.75 * left, 1e-12 * left);
     left = oracle_step_left(f.oracle);
     CHECK(oracle_step_direction(f.oracle, w, g, &newton, left, direction, &sd_d) == BASE_OK);
-    double mu2 = pow(two * loss_bounds_of(loss_find("logistic"))->lipschitz / size / sd_g, 2) + pow(c / sd_t, 2) +
+    double mu2 = pow(fixture_logistic_change(sqrt(6), two > 1) / size / sd_g, 2) + pow(c / sd_t, 2) +
                  pow(kappa * la_norm(DIM, g) / sd_d, 2);
     CHECK_NEAR(cost_of(sqrt(mu2), size / N, neighbours) / charged, 1, 1e-6);
     CHECK_NEAR(ledger_spent(f.ledger) - before, charged, 0);

@@ -66,8 +66,9 @@ static void charge_and_refusals(void) {
   for (int k = 0; k < 2; k++) {
     fixture_open(&f, "logistic", N, DIM, 0, k ? ORACLE_ZERO_OUT : ORACLE_REPLACE_ONE, 1);
     CHECK(oracle_model_gradient(f.oracle, w, v, rho, g, &sd) == BASE_OK);
-    CHECK_NEAR(sd, ((k ? 1 : 2) + 0.25 * 5) / N / sqrt(2 * rho), 1e-8);
-    CHECK(sd >= ((k ? 1 : 2) + 0.25 * 5) / N / sqrt(2 * rho));
+    double change = fixture_logistic_change(sqrt(5.25), !k) + 0.25 * 5;
+    CHECK_NEAR(sd, change / N / sqrt(2 * rho), 1e-8);
+    CHECK(sd >= change / N / sqrt(2 * rho));
     CHECK(ledger_at(f.ledger, 0)->rho == rho && strcmp(ledger_at(f.ledger, 0)->what, "model gradient") == 0);
     CHECK(oracle_model_gradient(f.oracle, bad, v, rho, g, &sd) == BASE_ERR_ARGUMENT && fixture_all_zero(DIM, g));
     CHECK(oracle_model_gradient(f.oracle, w, bad, rho, g, &sd) == BASE_ERR_ARGUMENT);

@@ -42,11 +42,11 @@ static double norm3(const double *x) { return hypot(hypot(x[0], x[1]), x[2]); }
 static void scales(const char *loss, enum oracle_neighbours neighbours) {
   struct fixture f;
   int sigmoid = strcmp(loss, "sigmoid") == 0, replaced = neighbours == ORACLE_REPLACE_ONE;
-  double n = 7, rho = 0.37, norm = norm3(w0), b = sigmoid ? 1 / (6 * sqrt(3)) : 0.25, lip = sigmoid ? 0.25 : 1;
+  double n = 7, rho = 0.37, norm = norm3(w0), b = sigmoid ? 1 / (6 * sqrt(3)) : 0.25;
   double expected[3], got[3], answer[DIM * DIM], sd;
   fixture_open(&f, loss, (size_t)n, DIM, 0, neighbours, 100);
   expected[0] = sigmoid ? fmin(tanh(norm / 2), replaced ? 1 : norm / 4) : norm;
-  expected[1] = (replaced ? 2 : 1) * lip;
+  expected[1] = sigmoid ? (replaced ? 2 : 1) * 0.25 : fixture_logistic_change(norm, replaced);
   expected[2] = !replaced ? b : sigmoid ? 2 * b : sqrt(2) * b;
   CHECK(oracle_value(f.oracle, w0, rho, answer, &got[0]) == BASE_OK);
   CHECK(oracle_gradient(f.oracle, w0, rho, answer, &got[1]) == BASE_OK);
@@ -159,9 +159,8 @@ static void decreases_law(void) {
     for (size_t j = 0; j < STEPS; j++) z[i + j * count] = (decrease[j] - exact[j]) / sd[j];
   }
   for (int j = 0; j < STEPS; j++) {
-    double d = 2 * steps0[j] * norm3(direction0) / 5; /* 2 L step |d| / n */
+    double d = fixture_logistic_decrease(norm3(w0), steps0[j] * norm3(direction0), 1) / 5;
     CHECK_NEAR(sd[j], d * sqrt(STEPS / (2 * rho)), 1e-9 * sd[j]);
-    CHECK_NEAR(sd[j] / steps0[j], sd[0] / steps0[0], 1e-9 * sd[j] / steps0[j]);
     cost += d * d / (2 * sd[j] * sd[j]);
   }
   CHECK_NEAR(cost, rho, 1e-8);
@@ -200,7 +199,11 @@ static void first_step_law(int scale_free, size_t k) {
   size_t index;
   open_small(&f, "logistic", 1e6);
   CHECK(sums_decreases(oracle_all(f.oracle), w0, direction0, k, steps0, exact) == BASE_OK);
-  double sensitivity = 2 * length / 5 * (scale_free ? 1 : steps0[0]);
+  double sensitivity = 0;
+  for (size_t i = 0; i < k; i++) {
+    double one = fixture_logistic_decrease(norm3(w0), steps0[i] * length, 1) / 5;
+    sensitivity = fmax(sensitivity, one / (scale_free ? steps0[i] : 1));
+  }
   for (size_t i = 0; i < k; i++) query[i] = (exact[i] + offset[i]) / (scale_free ? steps0[i] : 1);
   first_step_probabilities(k, query, 2 * sensitivity / eps, 4 * sensitivity / eps, p);
   for (int i = 0; i < count; i++) {
@@ -226,9 +229,13 @@ static void first_step_of_many(void) {
   open_small(&f, "logistic", 1e6);
   CHECK(oracle_first_step(f.oracle, w0, direction0, 20, step, offset, 1, 0.5, &index) == BASE_OK);
   CHECK(oracle_first_step(f.oracle, w0, direction0, 21, step, offset, 1, 0.5, &index) == BASE_OK);
-  double sensitivity = 2 * norm3(direction0) / 5;
-  CHECK_NEAR(ledger_at(f.ledger, 0)->scale, 4 * sensitivity / sqrt(0.5 / 0.11), 1e-6 * sensitivity);
-  CHECK_NEAR(ledger_at(f.ledger, 1)->scale, 4 * sensitivity, 1e-6 * sensitivity);
+  double sensitivity[2]; /* of the shortest step, divided by it */
+  for (int i = 0; i < 2; i++) {
+    double one = step[19 + i] * norm3(direction0);
+    sensitivity[i] = fixture_logistic_decrease(norm3(w0), one, 1) / 5 / step[19 + i];
+  }
+  CHECK_NEAR(ledger_at(f.ledger, 0)->scale, 4 * sensitivity[0] / sqrt(0.5 / 0.11), 1e-6 * sensitivity[0]);
+  CHECK_NEAR(ledger_at(f.ledger, 1)->scale, 4 * sensitivity[1], 1e-6 * sensitivity[1]);
   fixture_close(&f);
 }
 

@@ -65,7 +65,13 @@ static int choose(struct oracle *o, struct sampling how, const struct ask *ask, 
 static void choice_costs(enum oracle_neighbours neighbours, enum scheme scheme, double size) {
   const struct sampling how = {scheme, size};
   static const double cost[] = {1e-7, 1e-4, 5e-2};
-  double change = (neighbours == ORACLE_REPLACE_ONE ? 2 : 1) * la_norm(DIM, along0) / size, rate = size / N;
+  double length = la_norm(DIM, along0), rate = size / N, change[2] = {0};
+  for (int k = 0; k < STEPS; k++) { /* of decreases, and of those divided by their step */
+    double one =
+        fixture_logistic_decrease(la_norm(DIM, w0), steps0[k] * length, neighbours == ORACLE_REPLACE_ONE) / size;
+    change[0] = fmax(change[0], one);
+    change[1] = fmax(change[1], one / steps0[k]);
+  }
   struct fixture f;
   size_t index;
   open_renyi(&f, neighbours, 1);
@@ -74,7 +80,7 @@ static void choice_costs(enum oracle_neighbours neighbours, enum scheme scheme, 
     CHECK(choose(f.oracle, how, &ask, cost[i / 2], &index) == BASE_OK && index <= STEPS);
     const struct ledger_entry *e = ledger_at(f.ledger, (size_t)i);
     double eps = 4 * e->sensitivity / e->scale, amplified = log1p(rate * expm1(eps));
-    double charge = fmin(amplified * amplified / 2, amplified / ORDER), wanted = change * (i % 2 ? 1 : steps0[0]);
+    double charge = fmin(amplified * amplified / 2, amplified / ORDER), wanted = change[i % 2];
     CHECK(e->rho == cost[i / 2] && charge <= e->rho && charge > e->rho * (1 - 1e-9));
     CHECK(e->sensitivity >= wanted);
     CHECK_NEAR(e->sensitivity, wanted, 1e-3 * wanted);
@@ -173,10 +179,14 @@ static void decrease_costs(enum oracle_neighbours neighbours, enum scheme scheme
     size_t length = ledger_length(f.ledger);
     CHECK(strcmp(ledger_at(f.ledger, length - 1)->what, "batch step") == 0);
     CHECK(oracle_step_gradient(f.oracle, w0, g, &sd_g) == BASE_OK);
-    double left = step_left(f.oracle, &query_decreases), mu2 = pow(two / size / sd_g, 2);
+    double left = step_left(f.oracle, &query_decreases), norm = la_norm(DIM, w0),
+           mu2 = pow(fixture_logistic_change(norm, two > 1) / size / sd_g, 2);
     CHECK(release(oracle_step(f.oracle), &query_decreases, &ask, left, (struct answer){decrease, sd, NULL}) == BASE_OK);
     CHECK(step_left(f.oracle, &query_decreases) == 0);
-    for (int i = 0; i < STEPS; i++) mu2 += pow(two * steps0[i] * la_norm(DIM, along0) / size / sd[i], 2);
+    for (int i = 0; i < STEPS; i++) {
+      double length = steps0[i] * la_norm(DIM, along0);
+      mu2 += pow(fixture_logistic_decrease(norm, length, two > 1) / size / sd[i], 2);
+    }
     const struct acct_leaf leaf = {ACCT_GAUSSIAN, sqrt(mu2), 0, 0, 1};
     const struct acct_round round = {&leaf, 1, two > 1 ? ACCT_PROFILE : ACCT_MIXTURE, size / N, 1};
     double order = ORDER, divergence;

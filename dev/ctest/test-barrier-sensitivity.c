@@ -109,6 +109,38 @@ static struct pair worst_decrease(size_t n, int sigmoid) {
   return p;
 }
 
+/* Logistic loss: two rows of the same steep side whose angle is the widest for this norm of w (proofs:
+ * sensitivity-gradient). */
+static struct pair near_pair(size_t n, double norm) {
+  struct pair p = base_pair(n, norm);
+  double best = 0, at = 0;
+  for (double a = 0; a < 1; a += 1e-4) {
+    double size = sqrt(1 - a * a) / (1 + exp(-norm * a));
+    if (size > best) best = size, at = a;
+  }
+  set(p.row[0], -at, sqrt(1 - at * at), 0);
+  set(p.row[1], -at, -sqrt(1 - at * at), 0);
+  return p;
+}
+
+/* Where the point is zero, a step along the rows falls for one of them and rises for the other. */
+static struct pair first_step(size_t n) {
+  struct pair p = base_pair(n, 0);
+  set(p.row[0], -1, 0, 0);
+  set(p.row[1], 1, 0, 0);
+  set(p.direction, 1, 0, 0);
+  return p;
+}
+
+/* Sigmoid loss: curvatures of both signs at a point that is so short. */
+static struct pair flat_pair(size_t n, double norm) {
+  struct pair p = base_pair(n, norm);
+  set(p.row[0], 1, 0, 0);
+  set(p.row[1], 1, 0, 0);
+  p.y[1] = -1;
+  return p;
+}
+
 /* So long a step that the range of the loss bounds the decrease. */
 static struct pair long_step(size_t n) {
   struct pair p = base_pair(n, 20);
@@ -138,6 +170,14 @@ static void worst_cases(const char *loss, enum oracle_neighbours neighbours) {
     tight(loss, neighbours, DECREASE, worst_decrease(n, sigmoid));
     tight(loss, neighbours, SPREAD, worst_decrease(n, sigmoid));
     if (sigmoid) tight(loss, neighbours, DECREASE, long_step(n));
+    tight(loss, neighbours, DECREASE, first_step(n));
+    for (double norm = 0.2; norm < 20; norm *= 3) {
+      if (sigmoid && norm < 1) tight(loss, neighbours, HESSIAN, flat_pair(n, norm));
+      if (!sigmoid && replaced) tight(loss, neighbours, GRADIENT, near_pair(n, norm));
+      struct pair steep = base_pair(n, norm); /* the steepest of all rows, and a null record */
+      set(steep.row[0], -1, 0, 0);
+      if (!sigmoid && !replaced) tight(loss, neighbours, GRADIENT, steep);
+    }
   }
 }
 

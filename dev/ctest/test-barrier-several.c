@@ -4,6 +4,7 @@
  * sensitivity-second-moments), and what is refused.
  */
 #include "fixture.h"
+#include "la/la.h"
 
 #include <float.h>
 
@@ -113,7 +114,7 @@ static void sums(int broken, double w_norm) {
   struct several s;
   size_t n = 2 * DATA_BLOCK + 77;
   double *x = base_alloc(n * P, sizeof *x), *y = base_alloc(n, sizeof *y), w[DIM], norm = 0;
-  double value, gradient[DIM], moments[SIDE * SIDE], clip = 0.4;
+  double value, gradient[DIM], moments[SIDE * SIDE], clip = 0.4, most;
   random_rows(n, x, y);
   for (size_t i = 2; broken && i < n; i += 97) x[i + (i % P) * n] = i % 2 ? NAN : INFINITY;
   if (broken) y[1] = NAN;
@@ -123,13 +124,14 @@ static void sums(int broken, double w_norm) {
   for (size_t i = 0; i < n; i++) s.f.data->clip[i] *= ctest_uniform(); /* rows of all lengths */
   const struct scope *all = oracle_all(s.f.oracle);
   const struct ask at = clipped(w, clip);
+  most = model_slope_within(&s.f.oracle->model, w_norm);
   reference(&s.f, w, clip, &exact);
   CHECK(mean_of(all, &query_value, &at, &value) == BASE_OK);
   CHECK_NEAR((double)(value - exact.value), 0,
              half_beyond(query_value.sensitivity(all, &at, 0), loss_range(s.loss, w_norm), n));
   CHECK(mean_of(all, &query_gradient, &at, gradient) == BASE_OK);
   CHECK_NEAR(distance(DIM, gradient, exact.gradient), 0,
-             half_beyond(query_gradient.sensitivity(all, &at, 0), 2 * sqrt(2), n));
+             half_beyond(query_gradient.sensitivity(all, &at, 0), 2 * most, n));
   CHECK(mean_of(all, &query_clipped_gradient, &at, gradient) == BASE_OK);
   CHECK_NEAR(distance(DIM, gradient, exact.clipped), 0,
              half_beyond(query_clipped_gradient.sensitivity(all, &at, 0), 2 * clip, n));
@@ -324,8 +326,9 @@ static void releases(void) {
   CHECK(memcmp(answers[0], answers[1], sizeof answers[0]) == 0);
   base_limit_threads(64);
   ctest_unwiped();
+  double most = model_slope_within(&s.f.oracle->model, la_norm(DIM, w));
   for (enum quantity q = VALUE; q < QUANTITIES; q++) {
-    double noisy[DIM], change = (double[]){sqrt(2) * 1e9, sqrt(2), 0.5, 1}[q] / (double)n;
+    double noisy[DIM], change = (double[]){sqrt(2) * 1e9, most, 0.5, 1}[q] / (double)n;
     CHECK(release(oracle_all(s.f.oracle), asked[q], &ask, rho, (struct answer){noisy, &sd, NULL}) == BASE_OK);
     if (q != VALUE) CHECK_NEAR(sd, change / sqrt(2 * rho), 1e-8 * sd);
     CHECK(ledger_length(s.f.ledger) == q + 1 && ledger_at(s.f.ledger, q)->rho == rho);
@@ -360,7 +363,8 @@ static void on_batches(void) {
     CHECK(mean_of(&on_batch, asked[q], &ask, got) == BASE_OK);
     CHECK(mean_of(oracle_all(part.f.oracle), asked[q], &ask, want) == BASE_OK);
     for (size_t j = 0; j < DIM; j++) CHECK_NEAR(got[j], want[j] / 2.5, 1e-13);
-    CHECK(asked[q]->sensitivity(&on_batch, &ask, 0) > (q == CLIPPED ? 1 : 2 * sqrt(2)) / batch.size);
+    double change = q == CLIPPED ? 1 : 2 * model_slope_within(&all.f.oracle->model, la_norm(DIM, w));
+    CHECK(asked[q]->sensitivity(&on_batch, &ask, 0) > change / batch.size);
   }
   close_several(&part);
   close_several(&all);

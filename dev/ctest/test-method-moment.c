@@ -124,7 +124,7 @@ static void target(void) {
   const struct ask ask = {.at = w};
   double alpha = method_named("moment")->alpha(f.oracle, &run_no_penalty, &o, rho, w);
   double sd = release_sd(oracle_all(f.oracle), &query_gradient, &ask, 0.05 * rho);
-  CHECK_NEAR(sd, sqrt(2) / N / sqrt(2 * 0.05 * rho), 1e-8 * sd);
+  CHECK_NEAR(sd, sqrt(1 - 1.0 / K) / N / sqrt(2 * 0.05 * rho), 1e-8 * sd); /* w = 0 */
   CHECK(alpha > 2 * sd * sqrt(DIM) / 2 && alpha < 8 * sd * sqrt(DIM));
   fixture_close(&f);
   loss_free(loss);

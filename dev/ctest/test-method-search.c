@@ -195,9 +195,9 @@ static void left_out(void) {
       }
       CHECK_NEAR(ledger_spent(f.ledger) - spent, most < least ? 0 : 2e8, 1e-3);
     }
-    /* A step's noise is at least 2 L / n / sqrt(2 rho) of it, or several times that. */
+    /* A step's noise is at least L / n / sqrt(2 rho) of it, or several times that. */
     s = search_of(kinds[kind], 1e-4);
-    s.gap = s.least = 0.25 * 2 / 200.0 / sqrt(2e-4) / 2;
+    s.gap = s.least = 0.25 / 200.0 / sqrt(2e-4) / 2;
     CHECK(search_run(&objective, &s, w, d, &found) == BASE_OK && found.step == 0 && found.rho == 0);
     fixture_close(&f);
   }

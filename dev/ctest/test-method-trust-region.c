@@ -228,7 +228,9 @@ static void published(int explicit_test) {
       if (i % 2 == 0) CHECK_NEAR(row->rho, rho / r.planned / 2, 1e-9 * rho / r.planned);
       if (i % 2 == 1) CHECK(row->rho <= rho / r.planned / 2);
       /* upper triangle with sd 2 sigma sqrt(d) / n: spectral norm 2 sqrt(d) times that; here sqrt(2 d) times sd */
-      if (i % 2 == 1) CHECK_NEAR(row->sd * sqrt(2), 4 * sigma * sqrt(DIM) / 2000, 1e-9);
+      double wanted = 4 * sigma * sqrt(DIM) / 2000;
+      if (i % 2 == 1 && k == 0) CHECK_NEAR(row->sd * sqrt(2), wanted, 1e-6 * wanted);
+      if (i % 2 == 1 && k == 1) CHECK(row->sd * sqrt(2) <= wanted * (1 + 1e-6)); /* a small curvature needs less */
       CHECK(row->step <= sqrt(0.1) * (1 + 1e-12));
       if (i % 2 == 1 && i + 1 < r.trace.length) CHECK(row->step > 0);
     }

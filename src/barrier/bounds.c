@@ -51,9 +51,13 @@
  * multiple of 2^-1074 are later multiplied by less than 2^512.
  */
 #include "barrier/private.h"
+#include "la/la.h"
 
 #include <float.h>
 #include <math.h>
+
+/* The norm of a point that is not known, for its rounding. */
+#define FAR 0x1p10
 
 static double stretch_of(const struct scope *s);
 static double matrix_rounding(const struct scope *s, double more, double lip, double w_norm, double size);
@@ -118,6 +122,16 @@ static double rounding_in(const struct scope *s, double added, double lip, doubl
   if (s->oracle->model.offset > 0) w_norm += w_norm + 4 * s->oracle->model.offset;
   if (s->oracle->model.outputs > 1) added += 2 * (double)s->oracle->model.outputs;
   return 2 * (DBL_EPSILON / 2) * (lip * (columns + 3) * w_norm + (added + 32) * size) * bounds_max_rows(s);
+}
+
+/* Rounded up: dim + 2 roundings of relative size u. */
+double bounds_norm(const struct scope *s, const double *w) {
+  size_t dim = s->oracle->model.dim;
+  return w ? la_norm(dim, w) * (1 + (double)(dim + 8) * DBL_EPSILON) : FAR;
+}
+
+double bounds_reach(const struct scope *s, const double *w) {
+  return !w || s->oracle->engine.kind->inside ? INFINITY : bounds_norm(s, w);
 }
 
 double bounds_max_rows(const struct scope *s) {

@@ -157,9 +157,9 @@ void matrix_add_weighted(const struct task *task, weights_of *weights, const str
  * those of the persons' sums of shares of gradients. */
 void matrix_add_products(const struct task *task, weights_of *slopes, const struct data_block *b, double *const *work,
                          double *sum);
-/* Change of a sum of Hessians between neighbours: max(a + b, sqrt(2) max(a, b)), zero-out max(a, b), in the Frobenius
- * norm (proofs: sensitivity-hessian). */
-double hessian_change(const struct scope *s);
+/* Change of a sum of Hessians at w between neighbours: max(a + b, sqrt(2) max(a, b)), zero-out max(a, b), in the
+ * Frobenius norm, with the bounds a and b on the curvature at w (proofs: sensitivity-hessian). */
+double hessian_change(const struct scope *s, const double *w);
 
 /* Value and gradient in one pass. */
 extern const struct sum sum_value_gradient;
@@ -216,6 +216,11 @@ double bounds_matrix_rounding(const struct scope *s, double lip, double w_norm, 
 double bounds_products_rounding(const struct scope *s, double lip, double w_norm, double size);
 /* Rounding error of a gradient that is summed in one pass with a matrix. */
 double bounds_both_rounding(const struct scope *s, double lip, double w_norm, double size);
+/* A bound on the norm of w, for rounding; NULL: of a point that is not known yet, which may be far. */
+double bounds_norm(const struct scope *s, const double *w);
+/* The same for what a record can add at w; infinite without a point, and for sums in a database: there a clip alone
+ * bounds what a record adds, whatever the database's arithmetic does (proofs: push-down). */
+double bounds_reach(const struct scope *s, const double *w);
 /* Bound on the sum of the rows' shares, each one unless rows belong to persons, divided by the divisor. */
 double bounds_max_rows(const struct scope *s);
 

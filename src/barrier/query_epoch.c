@@ -67,7 +67,7 @@ double sensitivity_start_hessian(const struct scope *s, const double *w) {
   const struct loss_bounds *b = model_bounds(m);
   if (!isfinite(b->third)) return INFINITY;
   double error = bounds_both_rounding(s, b->third, la_norm(m->dim, w), fmax(b->curv_lower, b->curv_upper));
-  return bounds_sensitivity(s, hessian_change(s), model_stretch(m) * error);
+  return bounds_sensitivity(s, hessian_change(s, w), model_stretch(m) * error);
 }
 
 /* (a + b) |w - before| / m on m records, zero-out max(a, b) |w - before| / m (proofs: sensitivity-difference) */

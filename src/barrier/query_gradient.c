@@ -24,13 +24,12 @@ double bounds_gradient_error(const struct scope *s, double norm) {
   return bounds_rounding(s, lipschitz, norm, size);
 }
 
-/* 2 L / n, zero-out L / n (proofs: sensitivity-gradient); for weighted rows L is their bound (proofs: row-slopes,
- * tilt) */
+/* At most 2 L / n, zero-out L / n, and less near w = 0 (proofs: sensitivity-gradient); for weighted rows L is their
+ * bound (proofs: row-slopes, tilt) */
 static double sensitivity(const struct scope *s, const struct ask *a, size_t i) {
-  const struct model *m = &s->oracle->model;
-  double change = model_gradient_change(m, scope_replaces(s));
+  double change = model_gradient_change(&s->oracle->model, bounds_reach(s, a->at), scope_replaces(s));
   (void)i;
-  return bounds_sensitivity(s, change, bounds_gradient_error(s, la_norm(m->dim, a->at)));
+  return bounds_sensitivity(s, change, bounds_gradient_error(s, bounds_norm(s, a->at)));
 }
 
 const struct query query_gradient = {.name = "gradient",
@@ -72,16 +71,17 @@ static void add_clipped(const struct task *task, const struct data_block *b, dou
   }
 }
 
-/* 2 C / n, zero-out C / n (proofs: sensitivity-clipped). Clipped slopes have the Lipschitz constant of slopes, and the
- * computed norms by which they are clipped have an error of at most (p + K + 8) u. */
+/* 2 C / n, zero-out C / n, or as without the clip (proofs: sensitivity-clipped). Clipped slopes have the Lipschitz
+ * constant of slopes, and the computed norms by which they are clipped have an error of at most (p + K + 8) u. */
 static double sensitivity_clipped(const struct scope *s, const struct ask *a, size_t i) {
   const struct model *m = &s->oracle->model;
   double most = fmin(a->clip, model_bounds(m)->lipschitz), numbers = (double)(m->columns + m->outputs);
   (void)i;
   if (m->network) return bounds_sensitivity(s, bounds_terms(s) * a->clip, bounds_sum_rounding(s, a->clip));
-  double error = bounds_gradient_error(s, la_norm(m->dim, a->at));
+  double change = fmin(bounds_terms(s) * most, model_gradient_change(m, bounds_reach(s, a->at), scope_replaces(s)));
+  double error = bounds_gradient_error(s, bounds_norm(s, a->at));
   error += (numbers + 8) * DBL_EPSILON * most * bounds_max_rows(s);
-  return bounds_sensitivity(s, bounds_terms(s) * most, error);
+  return bounds_sensitivity(s, change, error);
 }
 
 const struct query query_clipped_gradient = {
@@ -126,17 +126,17 @@ static void add_model(const struct task *task, const struct data_block *b, doubl
   }
 }
 
-/* (2 L + h |v|) / n, h = a + b; zero-out (L + max(a, b) |v|) / n (proofs: sensitivity-model): |l' z - l'_2 z_2| <= 2 L,
- * and z z' s - z_2 z_2' s_2 has eigenvalues in [-a - b, a + b]. */
+/* (g + h |v|) / n, h = a + b; zero-out (g + max(a, b) |v|) / n, with the gradient's change g (proofs:
+ * sensitivity-model): z z' s - z_2 z_2' s_2 has eigenvalues in [-a - b, a + b]. */
 static double sensitivity_model(const struct scope *s, const struct ask *a, size_t i) {
   const struct model *m = &s->oracle->model;
   const struct loss_bounds *b = model_bounds(m);
   (void)i;
   if (!isfinite(b->third)) return INFINITY;
-  double norm = la_norm(m->dim, a->at), length = la_norm(m->dim, a->along),
+  double norm = bounds_norm(s, a->at), length = la_norm(m->dim, a->along),
          largest = fmax(b->curv_lower, b->curv_upper);
   double spread = scope_replaces(s) ? b->curv_lower + b->curv_upper : largest;
-  double change = bounds_terms(s) * b->lipschitz + spread * length;
+  double change = model_gradient_change(m, bounds_reach(s, a->at), scope_replaces(s)) + spread * length;
   double error = bounds_rounding(s, largest + b->third * length, norm, b->lipschitz + largest * length);
   error += bounds_rounding(s, largest, length, largest * length);
   return bounds_sensitivity(s, change, error);

@@ -76,10 +76,12 @@ static void add_hessian(const struct task *task, const struct data_block *b, dou
   matrix_add(task, CURVATURE_HESSIAN, b, work, sum);
 }
 
-double hessian_change(const struct scope *s) {
-  const struct loss_bounds *b = model_bounds(&s->oracle->model);
-  double largest = fmax(b->curv_lower, b->curv_upper);
-  return scope_replaces(s) ? fmax(b->curv_lower + b->curv_upper, sqrt(2) * largest) : largest;
+double hessian_change(const struct scope *s, const double *w) {
+  const struct model *m = &s->oracle->model;
+  double lower = model_bounds(m)->curv_lower, upper = model_bounds(m)->curv_upper;
+  if (!model_weighted(m)) model_curvature_within(m, bounds_reach(s, w), &lower, &upper);
+  double largest = fmax(lower, upper);
+  return scope_replaces(s) ? fmax(lower + upper, sqrt(2) * largest) : largest;
 }
 
 /* Rounded are second derivatives, which weights of damped rows make smaller. */
@@ -88,8 +90,8 @@ static double sensitivity_hessian(const struct scope *s, const struct ask *a, si
   const struct loss_bounds *b = loss_bounds_of(m->loss);
   (void)i;
   if (!isfinite(model_bounds(m)->third)) return INFINITY;
-  double largest = fmax(b->curv_lower, b->curv_upper), norm = la_norm(m->dim, a->at);
-  return bounds_sensitivity(s, hessian_change(s), bounds_matrix_rounding(s, b->third, norm, largest));
+  double largest = fmax(b->curv_lower, b->curv_upper), norm = bounds_norm(s, a->at);
+  return bounds_sensitivity(s, hessian_change(s, a->at), bounds_matrix_rounding(s, b->third, norm, largest));
 }
 
 const struct query query_hessian = {.name = "hessian",
@@ -164,12 +166,13 @@ static void add_products(const struct task *task, const struct data_block *b, do
   matrix_add_products(task, slopes, b, work, sum);
 }
 
-/* sqrt(2) L^2 / n, zero-out L^2 / n, in the Frobenius norm. A square has twice the relative error of l', so twice
- * its bound is used (proofs: sensitivity-products, persons). */
+/* sqrt(2) L^2 / n, zero-out L^2 / n, in the Frobenius norm, with L the largest slope at w. A square has twice the
+ * relative error of l', so twice its bound is used (proofs: sensitivity-products, persons). */
 static double sensitivity_products(const struct scope *s, const struct ask *a, size_t i) {
   const struct model *m = &s->oracle->model;
   const struct loss_bounds *b = loss_bounds_of(m->loss);
-  double most = model_bounds(m)->lipschitz, largest = b->lipschitz * b->lipschitz;
+  double most = model_weighted(m) ? model_bounds(m)->lipschitz : model_slope_within(m, bounds_reach(s, a->at));
+  double largest = b->lipschitz * b->lipschitz;
   double lip = 2 * b->lipschitz * fmax(b->curv_lower, b->curv_upper);
   (void)i;
   return bounds_sensitivity(s, sqrt(bounds_terms(s)) * most * most,

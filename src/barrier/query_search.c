@@ -2,7 +2,8 @@
  * Line searches: decreases f(w) - f(w + step_i d) for k steps, with noise; or the choice of one step by the sparse
  * vector technique or the exponential mechanism.
  *
- * Sensitivity of one decrease: 2 L |step d| / n, zero-out L |step d| / n (proofs: sensitivity-decrease). For a network
+ * Sensitivity of one decrease: at most 2 L |step d| / n, zero-out L |step d| / n, and less near w = 0 (proofs:
+ * sensitivity-decrease). For a network
  * no L is known: each record's decrease is clipped to C |step d| instead, with the norm C to which its gradients are
  * clipped (proofs: sensitivity-network-decrease). The queries of the sparse vector are q_i = (decrease_i + offset_i) /
  * step_i, which is >= 0 when the condition holds and has the same sensitivity for every step, or for q_i itself with
@@ -84,21 +85,30 @@ static int check(const struct scope *s, const struct ask *a) {
 
 /* ---- noisy decreases ---- */
 
-/* One record's i-th decrease lies in [-c, c]; that of the null record is zero. */
+/* Of a network: one record's i-th decrease lies in [-c, c]. */
 static double max_decrease(const struct model *m, const struct ask *a, size_t i) {
-  double length = fabs(a->step[i]) * la_norm(m->dim, a->along);
-  if (m->network) return a->clip * length;
-  return fmin(model_bounds(m)->lipschitz * length, model_range(m, la_norm(m->dim, a->at) + length));
+  return a->clip * fabs(a->step[i]) * la_norm(m->dim, a->along);
+}
+
+/* One record's decrease at a step of this length lies in [-rise, fall]; that of the null record is zero. A database
+ * clips it to [-c, c], c the largest of both, wherever the predictor is. */
+static double decrease_change(const struct scope *s, const struct ask *a, double length) {
+  const struct model *m = &s->oracle->model;
+  double fall = model_fall(m, bounds_reach(s, a->at), length), rise = model_rise(m, bounds_reach(s, a->at), length);
+  double range = model_range(m, bounds_norm(s, a->at) + length);
+  fall = fmin(fall, range);
+  rise = fmin(rise, range);
+  return scope_replaces(s) ? fall + rise : fmax(fall, rise);
 }
 
 static double sensitivity(const struct scope *s, const struct ask *a, size_t i) {
   const struct model *m = &s->oracle->model;
   const struct loss_bounds *b = model_bounds(m);
-  double c = max_decrease(m, a, i);
-  if (m->network) return bounds_sensitivity(s, bounds_terms(s) * c, bounds_sum_rounding(s, c));
-  double norm = la_norm(m->dim, a->at), length = fabs(a->step[i]) * la_norm(m->dim, a->along);
+  double clip = max_decrease(m, a, i);
+  if (m->network) return bounds_sensitivity(s, bounds_terms(s) * clip, bounds_sum_rounding(s, clip));
+  double norm = bounds_norm(s, a->at), length = fabs(a->step[i]) * bounds_norm(s, a->along);
   double error = bounds_rounding(s, b->lipschitz, 2 * norm + length, b->at_zero + b->lipschitz * (norm + length));
-  return bounds_sensitivity(s, bounds_terms(s) * c, error);
+  return bounds_sensitivity(s, decrease_change(s, a, length), error);
 }
 
 const struct query query_decreases = {.name = "line search",

@@ -8,6 +8,7 @@
 #include "loss/exp.h"
 #include "loss/private.h"
 
+#include <float.h>
 #include <math.h>
 
 /* log(1 + e^T) - log(1 + e^-T) = T */
@@ -15,6 +16,44 @@ static double range(double none, double t_max) {
   (void)none;
   return t_max;
 }
+
+/* The bounds below are larger by this than what they bound, which covers their own rounding. */
+#define SLACK (1 + 0x1p-30)
+
+static double share_above(double t) { return 1 / (1 + exp(-t)); }
+
+static double steepest(double none, double t_max) {
+  (void)none;
+  return share_above(t_max) * SLACK;
+}
+
+/*
+ * max(1, max over 0 <= a <= 1 of 2 s(offset + norm a) sqrt(1 - a^2)), s(t) = 1 / (1 + e^-t) (proofs:
+ * sensitivity-gradient). The logarithm of what is maximised is concave in a, so bisection encloses the maximum; each
+ * factor is taken at the end of the last interval where it is larger. An infinite norm gives 2.
+ */
+static double spread(double norm, double offset) {
+  double low = 0, high = 1;
+  for (int k = 0; k < 60; k++) {
+    double a = (low + high) / 2, slope = norm * share_above(-offset - norm * a) - a / (1 - a * a);
+    if (slope > 0) low = a;
+    else high = a;
+  }
+  return fmax(1, 2 * share_above(offset + norm * high) * sqrt(1 - low * low)) * SLACK;
+}
+
+/* l(y, t) as a function of u = -y t. */
+static double value_at(double u) { return fmax(u, 0) + log1p(exp(-fabs(u))); }
+
+/* A difference of two values, whose rounding is added. */
+static double difference(double from, double to) {
+  return value_at(from) - value_at(to) + 4 * DBL_EPSILON * (1 + fabs(from) + fabs(to));
+}
+
+/* The loss is convex and falls in y t: it falls most from y t = -t_max upwards, and rises most from there downwards. */
+static double fall(double t_max, double step) { return difference(t_max, t_max - step); }
+
+static double rise(double t_max, double step) { return difference(t_max + step, t_max); }
 
 /* One logarithm serves many records: log(1 + e_1) + log(1 + e_2) + ... is the
  * logarithm of the product, whose factors lie in [1, 2]. */
@@ -93,6 +132,10 @@ const struct loss loss_logistic = {
                .zero_spread = 0,
                .floor = 0},
     .range = range,
+    .steepest = steepest,
+    .spread = spread,
+    .fall = fall,
+    .rise = rise,
     .sum = sum,
     .values = values,
     .slopes = slopes,

@@ -51,6 +51,36 @@ const struct loss_bounds *loss_bounds_of(const struct loss *loss) { return &loss
 
 double loss_range(const struct loss *loss, double t_max) { return loss->range(loss->parameter, t_max); }
 
+double loss_slope_within(const struct loss *loss, double t_max) {
+  double most = loss->bounds.lipschitz;
+  return loss->steepest ? fmin(loss->steepest(loss->parameter, t_max), most) : most;
+}
+
+double loss_gradient_spread(const struct loss *loss, double norm, double offset) {
+  double most = 2 * loss_slope_within(loss, norm + offset);
+  return loss->spread ? fmin(loss->spread(norm, offset), most) : most;
+}
+
+void loss_curvature_within(const struct loss *loss, double t_max, double *lower, double *upper) {
+  *lower = loss->bounds.curv_lower;
+  *upper = loss->bounds.curv_upper;
+  if (loss->bend) *lower = *upper = fmin(loss->bend(t_max), *upper);
+}
+
+static double farthest(const struct loss *loss, double t_max, double step) {
+  return fmin(loss->bounds.lipschitz * step, loss_range(loss, t_max + step));
+}
+
+double loss_fall(const struct loss *loss, double t_max, double step) {
+  double most = farthest(loss, t_max, step);
+  return loss->fall ? fmin(loss->fall(t_max, step), most) : most;
+}
+
+double loss_rise(const struct loss *loss, double t_max, double step) {
+  double most = farthest(loss, t_max, step);
+  return loss->rise ? fmin(loss->rise(t_max, step), most) : most;
+}
+
 double loss_sum(const struct loss *loss, size_t n, const double *y, const double *t) {
   return loss->sum(loss->parameter, n, y, t);
 }

@@ -44,6 +44,16 @@ size_t loss_class(double classes, double y);
 const struct loss_bounds *loss_bounds_of(const struct loss *loss);
 /* max l - min l over |t| <= t_max and all responses, including 0. */
 double loss_range(const struct loss *loss, double t_max);
+/* |l'| over |t| <= t_max and all responses. */
+double loss_slope_within(const struct loss *loss, double t_max);
+/* The largest distance of l'(y, z'w + o) z and l'(y_2, z_2'w + o_2) z_2 over rows with |z| <= 1, offsets of at most
+ * `offset` and all responses, |w| = norm (proofs: sensitivity-gradient); an upper bound. */
+double loss_gradient_spread(const struct loss *loss, double norm, double offset);
+/* -lower <= l'' <= upper over |t| <= t_max and all responses. */
+void loss_curvature_within(const struct loss *loss, double t_max, double *lower, double *upper);
+/* l(y, t) - l(y, t + x) lies between -rise and fall over |t| <= t_max, |x| <= step and all responses; upper bounds. */
+double loss_fall(const struct loss *loss, double t_max, double step);
+double loss_rise(const struct loss *loss, double t_max, double step);
 /* The sum of the values: faster than loss_eval, with a rounding error of at most (n + 12) u times the sum of their
  * bounds for n <= 1024, of several outputs (n + 12 + 2 loss_outputs()) u. */
 double loss_sum(const struct loss *loss, size_t n, const double *y, const double *t);

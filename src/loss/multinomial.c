@@ -32,6 +32,16 @@ static struct loss_bounds bounds_at(double classes) {
 /* l is log K at t = 0, has a slope of at most sqrt(2) and is not negative. */
 static double range(double classes, double t_max) { return M_SQRT2 * t_max + fmin(M_SQRT2 * t_max, log(classes)); }
 
+/*
+ * With |t| <= t_max two predictors differ by at most d = sqrt(2) t_max: 1 - p_y <= q = (K - 1) / (K - 1 + e^-d) and
+ * p_k <= m = 1 / (1 + (K - 1) e^-d). So |p - e_y|^2, the sum of (1 - p_y)^2 and the squares of the other p_k, which add
+ * to 1 - p_y, is at most q^2 + q m, which is 1 - 1 / K at t_max = 0.
+ */
+static double steepest(double classes, double t_max) {
+  double others = classes - 1, e = exp(-M_SQRT2 * t_max), q = others / (others + e), m = 1 / (1 + others * e);
+  return sqrt(q * (q + m)) * (1 + 0x1p-30);
+}
+
 size_t loss_class(double classes, double y) {
   double k = floor(classes * y + 0.5);
   return (size_t)fmax(1, fmin(k, classes)) - 1;
@@ -106,6 +116,7 @@ const struct loss loss_multinomial = {
     .bounds_at = bounds_at,
     .bounds = {.lipschitz = M_SQRT2, .curv_upper = 0.5, .third = THIRD, .at_zero = 1.0986122886681098 /* log(3) */},
     .range = range,
+    .steepest = steepest,
     .sum = sum,
     .values = values,
     .slopes = slopes,

@@ -14,6 +14,11 @@ struct loss {
   struct loss_bounds (*bounds_at)(double parameter); /* NULL: there is no parameter */
   struct loss_bounds bounds;
   double (*range)(double parameter, double t_max);
+  /* Public bounds near t = 0, described in loss.h; NULL: those of bounds. The parameter is as above. */
+  double (*steepest)(double parameter, double t_max);
+  double (*spread)(double norm, double offset);
+  double (*fall)(double t_max, double step), (*rise)(double t_max, double step);
+  double (*bend)(double t_max); /* both of curv_lower and curv_upper */
   double (*sum)(double parameter, size_t n, const double *y, const double *t);
   void (*values)(double parameter, size_t n, const double *y, const double *t, double *value);
   void (*slopes)(double parameter, size_t n, const double *y, const double *t, double *d1);

@@ -16,6 +16,22 @@ static double range(double none, double t_max) {
   return tanh(t_max / 2);
 }
 
+/* The bounds below are larger by this than what they bound, which covers their own rounding. */
+#define SLACK (1 + 0x1p-30)
+
+/* |l''| rises with |t| up to log(2 + sqrt(3)), and is odd. */
+static double bend(double t_max) {
+  double e = exp_minus(fmin(t_max, log(2 + sqrt(3)))), q = 1 / (1 + e);
+  return e * q * q * q * (1 - e) * SLACK;
+}
+
+/* l as a function of y t is steepest at 0 and symmetric about it: the largest change is over the interval of this
+ * length that is centred there or, where |t| <= t_max does not reach its beginning, comes nearest. */
+static double change(double t_max, double step) {
+  double from = fmin(t_max, step / 2);
+  return (tanh(from / 2) + tanh((step - from) / 2)) / 2 * SLACK;
+}
+
 SIMD_CLONES static double sum(double none, size_t n, const double *y, const double *t) {
   (void)none;
   double total = 0;
@@ -64,6 +80,9 @@ const struct loss loss_sigmoid = {
              .zero_spread = 0,
              .floor = 0},
   .range = range,
+  .fall = change,
+  .rise = change,
+  .bend = bend,
   .sum = sum,
   .values = values,
   .slopes = slopes,

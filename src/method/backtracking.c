@@ -60,7 +60,6 @@ struct descent {
 struct wish {
   const struct objective *f;
   double rho, error;
-  const double *w;
 };
 
 static int init(struct opt_result *result, const struct backtracking_options *o, struct oracle *oracle,
@@ -138,16 +137,17 @@ static int init(struct opt_result *result, const struct backtracking_options *o,
 
 double backtracking_default_alpha(struct oracle *oracle, const struct penalty *penalty,
                                   const struct backtracking_options *options, double rho, const double *w) {
+  (void)w;
   struct objective f;
   objective_init(&f, oracle, penalty);
-  const struct wish wish = {&f, options->certificate_share * rho, 1 - options->confidence, w};
+  const struct wish wish = {&f, options->certificate_share * rho, 1 - options->confidence};
   return plan_smallest_alpha(certifies, &wish, f.steepest);
 }
 
 /* Assumes a point with |g| = alpha / 2 and the mean of |g~|^2. */
 static int certifies(const void *wish, double alpha) {
   const struct wish *c = wish;
-  double sd = objective_sd_all(c->f, &query_gradient, c->w, c->rho);
+  double sd = objective_sd_all(c->f, &query_gradient, NULL, c->rho);
   double seen = sqrt(alpha * alpha / 4 + (double)c->f->dim * sd * sd);
   return confidence_norm(seen, sd, c->f->dim, c->error) <= alpha;
 }

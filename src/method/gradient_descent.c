@@ -32,7 +32,6 @@ struct wish {
   const struct objective *f;
   const struct gd_options *o;
   double rho, gap;
-  const double *w;
 };
 
 static struct costs costs_of(const struct wish *c);
@@ -59,7 +58,7 @@ int gd_run(struct oracle *oracle, const struct penalty *penalty, const struct gd
   double *best = memory + f.dim;
   struct objective on_batch = f;
   on_batch.batch = options->batch.sampling.size > 0 ? &options->batch.sampling : NULL;
-  const struct wish wish = {&f, options, oracle_left(oracle) - end, result->gap, w};
+  const struct wish wish = {&f, options, oracle_left(oracle) - end, result->gap};
   const struct costs costs = costs_of(&wish);
   result->planned = costs.iterations;
   memcpy(best, w, f.dim * sizeof(double));
@@ -74,10 +73,11 @@ int gd_run(struct oracle *oracle, const struct penalty *penalty, const struct gd
 
 double gd_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct gd_options *options,
                         double rho, const double *w) {
+  (void)w;
   struct objective f;
   objective_init(&f, (struct oracle *)oracle, penalty);
   double gap = isnan(options->gap) ? oracle_at_zero(oracle) - oracle_floor(oracle) : options->gap;
-  const struct wish wish = {&f, options, rho, gap, w};
+  const struct wish wish = {&f, options, rho, gap};
   return plan_smallest_alpha(certifies, &wish, f.steepest);
 }
 
@@ -105,11 +105,11 @@ static int certifies(const void *wish, double alpha) {
   at.eps_h = sqrt(c.f->third * alpha);
   c.o = &at;
   const struct costs costs = costs_of(&c);
-  double sd = objective_sd_all(c.f, &query_gradient, c.w, costs.rho_last > 0 ? costs.rho_last : costs.rho_g);
+  double sd = objective_sd_all(c.f, &query_gradient, NULL, costs.rho_last > 0 ? costs.rho_last : costs.rho_g);
   double seen = sqrt(alpha * alpha / 4 + (double)c.f->dim * sd * sd);
   if (confidence_norm(seen, sd, c.f->dim, costs.beta_g) > alpha) return 0;
   if (costs.rho_h == 0) return 1;
-  return 2 * objective_eigen_error(c.f, objective_sd_all(c.f, &query_hessian, c.w, costs.rho_h), costs.beta_h) <=
+  return 2 * objective_eigen_error(c.f, objective_sd_all(c.f, &query_hessian, NULL, costs.rho_h), costs.beta_h) <=
          at.eps_h;
 }
 

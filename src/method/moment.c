@@ -76,8 +76,8 @@ static int moment_run(struct oracle *oracle, const struct penalty *penalty, cons
 static double moment_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct moment_options *o,
                                    double rho, const double *w) {
   (void)penalty;
-  const struct ask ask = {.at = w};
-  double sd = release_sd(oracle_all(oracle), &query_gradient, &ask, o->certificate_share * rho);
+  (void)w;
+  double sd = release_sd(oracle_all(oracle), &query_gradient, &(struct ask){0}, o->certificate_share * rho);
   return confidence_target(0, sd, oracle_dim(oracle), 1 - o->confidence, oracle_lipschitz(oracle));
 }
 

@@ -27,7 +27,7 @@ static int iteration(struct newton *s, double slice);
 static int step_on_batch(struct newton *s, double slice);
 static int measure(struct newton *s, double rho);
 static int note_gradient(struct newton *s, double rho);
-static double gradient_left(struct oracle *oracle, const struct newton_options *o, double rho, const double *w);
+static double gradient_left(struct oracle *oracle, const struct newton_options *o, double rho);
 static double error_level(const struct newton_options *o);
 static int certified(const struct newton *s) { return s->result->gradient_upper <= s->o->eps_g; }
 static int on_batches(const struct newton_options *o) { return o->batch.size > 0; }
@@ -62,22 +62,22 @@ int newton_run(struct oracle *oracle, const struct penalty *penalty, const struc
 double newton_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct newton_options *options,
                             double rho, const double *w) {
   (void)penalty;
+  (void)w;
   size_t dim = oracle_dim(oracle);
   double last = options->certificate_share * rho;
-  const struct ask ask = {.at = w};
-  double sd = release_sd(oracle_all(oracle), &query_gradient, &ask, last),
-         left = gradient_left(oracle, options, rho - last, w);
+  double sd = release_sd(oracle_all(oracle), &query_gradient, &(struct ask){0}, last),
+         left = gradient_left(oracle, options, rho - last);
   return confidence_target(left, sd, dim, error_level(options), oracle_lipschitz(oracle));
 }
 
 /* At convergence the norm of the gradient is that of its noise; a mean of iterates has a smaller one. */
-static double gradient_left(struct oracle *oracle, const struct newton_options *o, double rho, const double *w) {
+static double gradient_left(struct oracle *oracle, const struct newton_options *o, double rho) {
   const struct objective f = {.oracle = oracle,
                               .dim = oracle_dim(oracle),
                               .steepest = oracle_lipschitz(oracle),
                               .batch = on_batches(o) ? &o->batch : NULL};
   double steps = rho * (o->curvature == NEWTON_LAZY ? 1 - o->curvature_share : 1);
-  double sd = objective_sd_gradient(&f, w, steps / o->iterations, newton_gradient_share(o));
+  double sd = objective_sd_gradient(&f, NULL, steps / o->iterations, newton_gradient_share(o));
   return sd * sqrt((double)f.dim / fmax(1, o->tail * o->iterations));
 }
 

@@ -111,8 +111,9 @@ static int iterate(struct state *s) {
   return BASE_OK;
 }
 
+/* Near w = 0 the sensitivity is smaller than the paper's, and so is the cost of its noise. */
 static int ask_gradient(struct state *s, double *rho, double *sd) {
-  *rho = s->f->batch ? s->cost : 1 / (2 * s->sigma2);
+  *rho = s->f->batch ? s->cost : published_gradient_cost(s->f, s->w, 1 / (2 * s->sigma2));
   int status = objective_step_open(s->f, s->w, *rho, 0.5);
   return status == BASE_OK ? objective_step_gradient(s->f, s->w, *rho, s->gradient, sd) : status;
 }
@@ -123,12 +124,20 @@ static int ask_hessian(struct state *s, double *rho, double *sd) {
   return objective_step_hessian(s->f, s->w, *rho, s->hessian, sd);
 }
 
+double published_gradient_cost(const struct objective *f, const double *w, double rho) {
+  double ratio = objective_sd_all(f, &query_gradient, w, rho) / objective_sd_all(f, &query_gradient, NULL, rho);
+  return rho * ratio * ratio;
+}
+
+/* Where the curvature's bound is nearly zero, so would be the cost. */
+#define LEAST_COST 1e-6
+
 /* The cost at which sqrt(2) sd equals 2 sigma 2 sqrt(d) / n: see the head of this file. */
 double published_hessian_cost(const struct objective *f, const double *w, double sigma2) {
   double rho = 1 / (2 * sigma2), dim = (double)f->dim;
   double wanted = sqrt(2 * sigma2 * dim) * 2 / (double)oracle_rows(f->oracle);
   double ratio = objective_sd_all(f, &query_hessian, w, rho) / wanted;
-  return rho * fmin(1, ratio * ratio);
+  return rho * fmin(1, fmax(ratio * ratio, LEAST_COST));
 }
 
 static int gradient_step(struct state *s) {

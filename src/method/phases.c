@@ -19,7 +19,6 @@ struct wish {
   const struct objective *f;
   const struct opt_options *o;
   double rho, gap;
-  const double *w;
 };
 
 int plan_iterations(const struct objective *f, const struct opt_options *o, double gap) {
@@ -79,10 +78,11 @@ double phase_left(const struct objective *f, const struct phase *phase) {
 
 double opt_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct opt_options *options,
                          double rho, const double *w) {
+  (void)w;
   struct objective f;
   objective_init(&f, (struct oracle *)oracle, penalty);
   double gap = isnan(options->gap) ? oracle_at_zero(oracle) - oracle_floor(oracle) : options->gap;
-  const struct wish wish = {&f, options, rho - plan_last(options, rho), gap, w};
+  const struct wish wish = {&f, options, rho - plan_last(options, rho), gap};
   return plan_smallest_alpha(certifies, &wish, f.steepest); /* without a penalty every point meets steepest */
 }
 
@@ -152,10 +152,10 @@ static int certifies(const void *wish, double alpha) {
   while (p->batch) p++;
   int search = o->search != OPT_SHORT_STEP, both = f->lower > at.eps_h;
   double rest = p->rho * (both ? 1 - o->hessian_share : 1);
-  double sd = objective_sd_all(f, &query_gradient, c->w, rest * (search ? 1 - o->search_share : 1) / p->iterations);
+  double sd = objective_sd_all(f, &query_gradient, NULL, rest * (search ? 1 - o->search_share : 1) / p->iterations);
   double seen = sqrt(alpha * alpha / 4 + (double)f->dim * sd * sd);
   if (confidence_norm(seen, sd, f->dim, confidence_share(p->beta_g, 1)) > alpha) return 0;
   if (!both) return 1;
-  double sd_h = objective_sd_all(f, &query_hessian, c->w, o->hessian_share * p->rho);
+  double sd_h = objective_sd_all(f, &query_hessian, NULL, o->hessian_share * p->rho);
   return 3 * objective_eigen_error(f, sd_h, confidence_share(p->beta_h, 1)) <= at.eps_h;
 }

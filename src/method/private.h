@@ -153,7 +153,7 @@ int objective_hessian(const struct objective *f, const double *w, double rho, do
 /* sd of a gradient that gets a fraction of what rho allows. */
 double objective_sd_gradient(const struct objective *f, const double *w, double rho, double share);
 double objective_sd_hessian(const struct objective *f, const double *w, double rho);
-/* sd of a release on the full data. */
+/* sd of a release on the full data; w, here and above, is NULL for points that are not known yet. */
 double objective_sd_all(const struct objective *f, const struct query *q, const double *w, double rho);
 /* Bound on the error of an eigenvalue of a Hessian with noise of this sd; of either sign for half of beta. */
 double objective_eigen_error(const struct objective *f, double sd, double beta);
@@ -316,6 +316,8 @@ int opt_published(const struct objective *f, const struct opt_options *o, const 
 
 /* Cost of a Hessian whose noise has the published spectral norm; sigma2: noise variance over squared sensitivity. */
 double published_hessian_cost(const struct objective *f, const double *w, double sigma2);
+/* What a gradient at w costs with the noise that it has at this cost where its sensitivity is largest. */
+double published_gradient_cost(const struct objective *f, const double *w, double rho);
 
 /* ---- phases.c ---- */
 

@@ -121,8 +121,10 @@ static int prepare(struct run *r, double rho) {
   const struct ridge_options *o = r->o;
   size_t dim = r->f->dim;
   int status = weighted_matrix(r, rho);
-  if (status == BASE_OK) posterior_moments(dim, o->few, r->scratch, r->moment);
-  if (status == BASE_OK) status = la_eigen_released(dim, r->scratch, r->added);
+  if (status == BASE_OK) {
+    posterior_moments(dim, o->few, r->scratch, r->moment);
+    status = la_eigen_released(dim, r->scratch, r->added);
+  }
   if (status != BASE_OK) return status;
   double noise = sqrt(2 * (double)dim) * r->sd_matrix; /* about its spectral norm */
   for (size_t k = 0; k < dim; k++) r->direction[k] = o->curvature * fmax(r->added[k], 0);

@@ -60,7 +60,6 @@ struct wish {
   const struct objective *f;
   const struct tr_options *o;
   double rho, gap;
-  const double *w;
 };
 
 struct state {
@@ -129,7 +128,7 @@ int tr_run(struct oracle *oracle, const struct penalty *penalty, const struct tr
   int status = gap_find(&f, options->gap, options->gap_share, options->confidence, w, rho, result);
   if (status == BASE_OK) {
     void (*set_costs)(struct costs *, const struct wish *) = options->published ? costs_published : costs_tight;
-    struct wish wish = {&f, options, oracle_left(oracle) - s.end, result->gap, w};
+    struct wish wish = {&f, options, oracle_left(oracle) - s.end, result->gap};
     int batches = options->batch.sampling.size > 0;
     if (batches) wish.rho *= options->batch.share;
     set_costs(&s.costs, &wish);
@@ -143,10 +142,11 @@ int tr_run(struct oracle *oracle, const struct penalty *penalty, const struct tr
 
 double tr_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct tr_options *options,
                         double rho, const double *w) {
+  (void)w;
   struct objective f;
   objective_init(&f, (struct oracle *)oracle, penalty);
   double gap = isnan(options->gap) ? oracle_at_zero(oracle) - oracle_floor(oracle) : options->gap;
-  struct wish wish = {&f, options, rho, gap, w};
+  struct wish wish = {&f, options, rho, gap};
   if (options->batch.sampling.size > 0) wish.rho *= options->batch.share;
   return plan_smallest_alpha(certifies, &wish, f.steepest); /* without a penalty every point meets steepest */
 }
@@ -161,7 +161,7 @@ static void costs_published(struct costs *costs, const struct wish *c) {
   costs->iterations = plan_ceil(6 * c->gap / pow(costs->alpha, 1.5), c->o->max_iterations);
   double sigma2 = costs->iterations / (c->rho * ALMOST);
   costs->rho_g = 1 / (2 * sigma2);
-  costs->rho_h = published_hessian_cost(c->f, c->w, sigma2);
+  costs->rho_h = published_hessian_cost(c->f, NULL, sigma2);
   costs->beta_g = costs->beta_h = (1 - c->o->confidence) / 2 / costs->iterations;
 }
 
@@ -192,8 +192,8 @@ static void costs_noise(struct costs *costs, const struct wish *c) {
   const struct tr_options *o = c->o;
   double slice = c->rho / costs->iterations * ALMOST, again = o->explicit_test ? 2 : 0;
   costs->beta_g = costs->beta_h = (1 - o->confidence) / 2 / costs->iterations * 6 / (M_PI * M_PI);
-  double a = confidence_length(objective_sd_all(f, &query_gradient, c->w, slice), f->dim, costs->beta_g);
-  double b = objective_eigen_error(f, objective_sd_all(f, &query_hessian, c->w, slice), costs->beta_h / 2);
+  double a = confidence_length(objective_sd_all(f, &query_gradient, NULL, slice), f->dim, costs->beta_g);
+  double b = objective_eigen_error(f, objective_sd_all(f, &query_hessian, NULL, slice), costs->beta_h / 2);
   double ratio = pow(costs->radius * b / a, 2.0 / 3), share = ratio / (1 + ratio);
   costs->rho_g = slice * (1 - share);
   costs->rho_h = slice * share;

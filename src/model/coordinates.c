@@ -65,10 +65,11 @@ int model_move(struct model *m, const struct coordinates *coordinates) {
   return BASE_OK;
 }
 
-double model_gradient_change(const struct model *m, int replaces) {
+double model_gradient_change(const struct model *m, double norm, int replaces) {
   double one = model_bounds(m)->lipschitz;
   if (!isfinite(one)) return one;
-  return !replaces ? one : model_weighted(m) ? 2 * row_bound(&m->coordinates->spec) : 2 * one;
+  if (model_weighted(m)) return replaces ? 2 * row_bound(&m->coordinates->spec) : one;
+  return replaces ? loss_gradient_spread(m->loss, norm, m->offset) : model_slope_within(m, norm);
 }
 
 int model_clips(const struct model *m) { return model_weighted(m) && loss_has_residuals(m->loss); }

@@ -71,6 +71,11 @@ void model_own_slopes(const struct model *m, const struct data_block *b, const d
 void model_residuals(const struct model *m, const struct data_block *b, const double *t, double *d1);
 void model_upper_curvature(const struct model *m, const struct data_block *b, const double *t, double *c);
 double model_range(const struct model *m, double t_max);
+/* Like loss_slope_within() and so on, for predictors of at most t_max without their offsets. */
+double model_slope_within(const struct model *m, double t_max);
+void model_curvature_within(const struct model *m, double t_max, double *lower, double *upper);
+double model_fall(const struct model *m, double t_max, double step);
+double model_rise(const struct model *m, double t_max, double step);
 
 /* ---- coordinates.c: contributions of records, and coefficients in other coordinates ---- */
 
@@ -83,8 +88,9 @@ int model_weighted(const struct model *m);
 int model_damped(const struct model *m);
 /* Of damped rows: d_i <- d_i min(1, (R / |z_i|)^2), R the bound on a gradient over that of a slope. */
 void model_damp(const struct model *m, const struct data_block *b, double *d);
-/* Bound on the change of a sum of gradients where a record is replaced by any other, or by a null record. */
-double model_gradient_change(const struct model *m, int replaces);
+/* Bound on the change of a sum of gradients at a point of this norm where a record is replaced by any other, or by a
+ * null record. */
+double model_gradient_change(const struct model *m, double norm, int replaces);
 /* dl_i/dt_i, weighted; c is overwritten. */
 void model_slopes(const struct model *m, const struct data_block *b, const double *t, double *c, double *d1);
 /* Weights of weighted rows in the matrix of their second moments: at most one, and cap^2 / |z_i|^2. For a loss with

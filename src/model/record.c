@@ -26,6 +26,20 @@ int model_set_weights(struct model *m, double most) {
 
 double model_range(const struct model *m, double t_max) { return loss_range(m->loss, t_max + m->offset); }
 
+double model_slope_within(const struct model *m, double t_max) { return loss_slope_within(m->loss, t_max + m->offset); }
+
+void model_curvature_within(const struct model *m, double t_max, double *lower, double *upper) {
+  loss_curvature_within(m->loss, t_max + m->offset, lower, upper);
+}
+
+double model_fall(const struct model *m, double t_max, double step) {
+  return loss_fall(m->loss, t_max + m->offset, step);
+}
+
+double model_rise(const struct model *m, double t_max, double step) {
+  return loss_rise(m->loss, t_max + m->offset, step);
+}
+
 void model_eval(const struct model *m, const struct data_block *b, const double *t, double *value, double *d1,
                 double *d2) {
   double room[DATA_BLOCK];

@@ -35,14 +35,20 @@ push_answers <- function(oracle, w, curved = TRUE) {
        decreases = dp_line_search(oracle, w, -w, c(2, 1, 0.5), mu = 1e6))
 }
 
-# Entries of rows, and weights, are rounded to multiples of 2^-20: releases differ by a few millionths of |w|. All
-# sensitivities are the same.
+# Entries of rows, and weights, are rounded to multiples of 2^-20: releases differ by a few millionths of |w|. A database
+# has the sensitivities of points far away, which are never smaller (proofs: sensitivity-gradient), so fits without a
+# geometry are compared where there is hardly any noise.
+hardly_any <- 1e9
+expect_no_less_noise <- function(push, chunks) testthat::expect_true(all(push >= chunks * (1 - 1e-3)))
+
 expect_pushed <- function(pair, formula, ..., curved = TRUE, size = 1) {
   oracles <- lapply(pair, push_oracle, formula, ...)
   w <- size * cos(seq_len(dpsosp:::oracle_facts(oracles$push)$dim))
   answers <- lapply(oracles, push_answers, w, curved)
   testthat::expect_equal(answers$push, answers$chunks, tolerance = 4e-6 * (1 + sqrt(sum(w^2))))
-  testthat::expect_identical(lapply(answers$push, attr, "sd"), lapply(answers$chunks, attr, "sd"))
+  sd <- lapply(answers, lapply, attr, "sd")
+  testthat::expect_identical(sd$push$value, sd$chunks$value)
+  expect_no_less_noise(unlist(sd$push), unlist(sd$chunks))
   testthat::expect_false(identical(answers$push, answers$chunks))
 }
 
@@ -117,8 +123,8 @@ expect_mapped <- function(source, formula, bounds = list(), subset = NULL, loss 
 expect_same_ledger <- function(x, y) {
   ledgers <- list(dp_ledger(x), dp_ledger(y))
   testthat::expect_identical(ledgers[[1]]$what, ledgers[[2]]$what)
-  testthat::expect_identical(ledgers[[1]][1, ], ledgers[[2]][1, ])
-  testthat::expect_equal(ledgers[[1]], ledgers[[2]], tolerance = 1e-4)
+  testthat::expect_equal(ledgers[[1]]$mu, ledgers[[2]]$mu, tolerance = 1e-4)
+  expect_no_less_noise(ledgers[[1]]$scale, ledgers[[2]]$scale)
 }
 
 # Fits from the table equal those in memory, up to the rounding of rows, with the same ledger.
@@ -126,7 +132,7 @@ expect_same_fits <- function(source, memory) {
   for (method in c("newton", "2opt-ls", "tr")) {
     fits <- lapply(list(source, memory), function(data) {
       set.seed(4)
-      quiet_fit(y ~ a + b + f, data, method = method, eps = 100, delta = 1e-6, bounds = frame_bounds,
+      quiet_fit(y ~ a + b + f, data, method = method, eps = hardly_any, delta = 1e-6, bounds = frame_bounds,
                 noise = "reproducible")
     })
     testthat::expect_equal(coef(fits[[1]]), coef(fits[[2]]), tolerance = 1e-4)

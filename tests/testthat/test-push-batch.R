@@ -10,8 +10,8 @@ test_that("fits on batches of a table in SQLite are those in memory, without a r
   expect_equal(coef(weighed[[1]]), coef(weighed[[2]]), tolerance = 2e-5)
   several <- lapply(list(source, d), function(data) {
     set.seed(4)
-    quiet_fit(f ~ a + b, data, method = "sgd", eps = 5, delta = 1e-6, bounds = frame_bounds, noise = "reproducible",
-              control = batch_methods$sgd)
+    quiet_fit(f ~ a + b, data, method = "sgd", eps = hardly_any, delta = 1e-6, bounds = frame_bounds,
+              noise = "reproducible", control = batch_methods$sgd)
   })
   expect_equal(coef(several[[1]]), coef(several[[2]]), tolerance = 2e-5)
   few <- control_gd(batch = 2, max_iterations = 10) # some batches of them are empty
@@ -102,8 +102,8 @@ test_that("what a database cannot sum over batches is refused before a charge", 
   refused("gradient of these columns and classes", y ~ ., classes, "private", method = "sgd")
   fits <- lapply(list(wide_source, wide), function(data) {
     set.seed(4)
-    quiet_fit(y ~ ., data, method = "sgd", eps = 5, delta = 1e-6, bounds = wide_bounds, noise = "reproducible",
-              control = batch_methods$sgd)
+    quiet_fit(y ~ ., data, method = "sgd", eps = hardly_any, delta = 1e-6, bounds = wide_bounds,
+              noise = "reproducible", control = batch_methods$sgd)
   })
   expect_equal(coef(fits[[1]]), coef(fits[[2]]), tolerance = 2e-5)
   DBI::dbExecute(connection, "CREATE TEMP TABLE dpsosp_rows (a)")
