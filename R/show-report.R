@@ -6,8 +6,13 @@
 #' for persons with several records. It is made of public facts and released numbers, and costs nothing.
 #'
 #' @param x A fit, an evaluation, a certificate, the value of [dp_tune()], or a budget.
-#' @param file `NULL`, which prints Markdown, or the name of a file to write: HTML with a picture for `.html` and
-#'   `.htm`, Markdown with a table for `.md`. An existing file is replaced. It has no references to other files.
+#' @param file `NULL`, which prints, or the name of a file to write: HTML with a picture for `.html` and `.htm`, Markdown
+#'   with a table for `.md`, JSON for `.json`. An existing file is replaced. It has no references to other files.
+#' @param format What is printed without a file: `"markdown"`, `"html"` or `"json"`. JSON, which needs the package
+#'   jsonlite, has the fields of the public registry of deployments of differential privacy (OpenDP's
+#'   deployments-registry-data) that follow from `x`: variant, unit, parameters, relation, mechanisms with their shares of
+#'   the budget, what is public. Who publishes what and why is for the curator to add. Its schema, with a version, is
+#'   `system.file("extdata", "report-schema.json", package = "dpsosp")`.
 #' @param ... Not used; anything in it is an error.
 #' @return The text, one string for each line, invisibly.
 #'
@@ -35,25 +40,29 @@
 #' page <- tempfile(fileext = ".html")
 #' dp_report(fit, page)
 #' @export
-dp_report <- function(x, file = NULL, ...) {
+dp_report <- function(x, file = NULL, format = "markdown", ...) {
   call <- sys.call()
   check_dots(call)
   require_given()
-  html <- check_page(file, call)
-  blocks <- if (inherits(x, "dp_budget")) budget_blocks(x) else result_blocks(x, call)
-  text <- if (html) page_html(blocks) else page_markdown(blocks)
+  format <- check_choice(format, names(report_endings), "format", call)
+  if (!is.null(file)) format <- check_page(file, call)
+  text <- if (format == "json") report_json(x, call) else {
+    blocks <- if (inherits(x, "dp_budget")) budget_blocks(x) else result_blocks(x, call)
+    if (format == "html") page_html(blocks) else page_markdown(blocks)
+  }
   if (is.null(file)) cat(text, sep = "\n") else write_page(text, file, call)
   invisible(text)
 }
 
-# Is the file to be HTML?
+report_endings <- c(markdown = "[.]md$", html = "[.]html?$", json = "[.]json$")
+
+# The format that the file's name says.
 check_page <- function(file, call) {
-  if (is.null(file)) return(FALSE)
-  if (!is.character(file) || length(file) != 1L || is.na(file) || !grepl("[.](html?|md)$", file, ignore.case = TRUE)) {
-    abort("argument", "`file` must be NULL or a name that ends in \".html\" or \".md\", not ", describe(file), ".",
-          call = call)
-  }
-  !grepl("md$", file, ignore.case = TRUE)
+  of <- is.character(file) && length(file) == 1L && !is.na(file)
+  fits <- of & vapply(report_endings, function(ending) of && grepl(ending, file, ignore.case = TRUE), NA)
+  if (any(fits)) return(names(report_endings)[fits])
+  abort("argument", "`file` must be NULL or a name that ends in \".html\", \".md\" or \".json\", not ",
+        describe(file), ".", call = call)
 }
 
 write_page <- function(text, file, call) {
@@ -64,8 +73,7 @@ write_page <- function(text, file, call) {
 # ---- what is said of a result and of a budget ----
 
 result_blocks <- function(x, call) {
-  privacy_parts(x, call)
-  privacy <- if (inherits(x, "dp_sosp")) fit_privacy(x) else checked_privacy(x$privacy)
+  privacy <- result_privacy(x, call)
   ledger <- if (inherits(x, "dp_sosp")) dp_ledger(x) else privacy$ledger
   c(
     list(heading_block("Privacy statement")),
@@ -76,6 +84,11 @@ result_blocks <- function(x, call) {
     list(heading_block("What the budget was spent on", 2), spending_block(ledger)),
     meaning_blocks(privacy, x$persons)
   )
+}
+
+result_privacy <- function(x, call) {
+  privacy_parts(x, call)
+  if (inherits(x, "dp_sosp")) fit_privacy(x) else checked_privacy(x$privacy)
 }
 
 budget_blocks <- function(x) {

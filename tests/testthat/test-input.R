@@ -247,7 +247,7 @@ good_calls <- expression(
   dp_budget = list(eps = 1, delta = 1e-6, rho = NULL, mu = NULL, accountant = "auto", plan = NULL),
   dp_ledger = list(x = budget),
   dp_verify = list(x = frame_fit, budget = NULL),
-  dp_report = list(x = frame_fit, file = NULL),
+  dp_report = list(x = frame_fit, file = NULL, format = "markdown"),
   dp_oracle = list(x = p$x, y = p$y, loss = "logistic", budget = budget, radius = 2, intercept = TRUE,
                    neighbours = "replace-one", noise = "secure", storage = "single"),
   dp_value = list(oracle = oracle, w = c(0, 0, 1), mu = 0.001, rho = NULL),

@@ -147,7 +147,46 @@ test_that("names and formulas are escaped", {
   expect_true(any(grepl("a&lt;b&gt;&amp;", readLines(page), fixed = TRUE)))
 })
 
+# What of a value does not fit its schema: the parts of JSON Schema that the package's own one uses.
+misfits <- function(value, schema, at = "") {
+  if (!is.null(schema$const)) return(if (!identical(value, schema$const)) at)
+  if (!is.null(schema$enum)) return(if (!list(value) %in% schema$enum) at)
+  kind <- if (is.null(value)) "null" else if (is.logical(value)) "boolean" else if (is.numeric(value)) "number"
+    else if (is.character(value)) "string" else if (is.null(names(value))) "array" else "object"
+  if (!kind %in% unlist(schema$type)) return(at)
+  inner <- function(name, of) misfits(value[[name]], of, paste0(at, "/", name))
+  if (kind == "array") return(unlist(lapply(seq_along(value), inner, schema$items)))
+  if (kind != "object") return(NULL)
+  c(setdiff(unlist(schema$required), names(value)), setdiff(names(value), names(schema$properties)),
+    unlist(Map(inner, names(value), schema$properties[names(value)])))
+}
+
+test_that("a report as JSON fits its schema and says what the page says", {
+  skip_if_not_installed("jsonlite")
+  read <- function(text) jsonlite::fromJSON(text, simplifyVector = FALSE)
+  schema <- read(system.file("extdata", "report-schema.json", package = "dpsosp"))
+  budget <- dp_budget(eps = 1, delta = 1e-6)
+  empty <- dp_budget(rho = 0.1)
+  quiet_fit(y ~ a, problem_frame(200), eps = 0.5, budget = budget, bounds = frame_bounds)
+  pure <- quiet_fit(y ~ a, problem_frame(200), eps = 1, delta = 1e-4, method = "objpert", bounds = frame_bounds)
+  for (x in list(fit, pure, persons_fit(), empty, budget, dp_evaluate(fit, problem_frame(300), eps = 1, delta = 1e-6))) {
+    text <- capture.output(shown <- dp_report(x, format = "json"))
+    expect_identical(text, shown)
+    expect_length(misfits(read(text), schema), 0L)
+    if (inherits(x, "dp_sosp")) {
+      expect_equal(read(text)$deployment$privacy_loss$privacy_parameters$epsilon, x$privacy$eps)
+      expect_identical(as.integer(read(text)$deployment$privacy_loss$number_of_privacy_units), x$n)
+    }
+  }
+  wrong <- replace(read(text), "version", 2L)
+  expect_identical(unname(misfits(wrong, schema)), "/version")
+  page <- withr::local_tempfile(fileext = ".json")
+  expect_silent(dp_report(fit, page))
+  expect_identical(read(page)$deployment$privacy_loss$privacy_unit, "record")
+})
+
 test_that("wrong arguments are errors", {
+  expect_error(dp_report(fit, format = "xml"), "must be one of", class = "dpsosp_error_argument")
   expect_error(dp_report(3), "must be a fit", class = "dpsosp_error_argument")
   expect_error(dp_report(fit, "x.pdf"), "ends in", class = "dpsosp_error_argument")
   nowhere <- file.path(tempdir(), "none", "page.html")
