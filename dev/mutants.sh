@@ -73,6 +73,7 @@ applies() {
     case $test in
       gctorture) ;;
       R:*) [ -f "tests/testthat/test-${test#R:}.R" ] || echo "no test $test" ;;
+      replay:*) replayed "$test" || echo "no test $test" ;;
       *) grep -qsE "^void test_$test\\(" dev/ctest/test-"${test%%_*}"-*.c || echo "no test $test" ;;
     esac
   done
@@ -83,9 +84,11 @@ lines() { grep -vE '^(#|$)' dev/mutants/list; }
 # Files in R/ are named with the folder, those in src/ without.
 path() { case $1 in R/*) echo "$1" ;; *) echo "src/$1" ;; esac; }
 
-# Tests that need the package installed: R:<file>, and gctorture.
+# Tests that need the package installed: R:<file>, and gctorture; the calls of dev/replay.sh need it with the hook.
 needs_r() { grep -qE '(^| )(R:|gctorture)' <<< "$1"; }
-needs_c() { grep -qvE '^(R:.*|gctorture)$' <(tr ' ' '\n' <<< "$1"); }
+needs_hook() { grep -qE '(^| )replay:' <<< "$1"; }
+needs_c() { grep -qvE '^(R:.*|gctorture|replay:.*)$' <(tr ' ' '\n' <<< "$1"); }
+replayed() { grep -oE '^[a-z_]+\("[^"]+' dev/replay/calls.R | sed 's/.*"//' | grep -qE "${1#replay:}"; }
 
 # build "tests": what these tests need
 build() {
@@ -95,6 +98,12 @@ build() {
   if needs_r "$1"; then
     R CMD INSTALL --no-docs --no-test-load --no-byte-compile --no-multiarch --library="$work/lib" "$work" \
       > "$work/log" 2>&1 || return 1
+  fi
+  if needs_hook "$1"; then
+    mkdir -p "$work/hooked/lib"
+    (cd "$work" && cp -rup DESCRIPTION LICENSE NAMESPACE R data src hooked/) && dev/replay.sh --hook "$work/hooked"
+    R CMD INSTALL --no-docs --no-test-load --no-byte-compile --no-multiarch --library="$work/hooked/lib" \
+      "$work/hooked" > "$work/log" 2>&1 || return 1
   fi
 }
 
@@ -108,6 +117,7 @@ check_unchanged() {
     case $test in
       gctorture) ;;
       R:*) [ -f "tests/testthat/test-${test#R:}.R" ] || { echo "mutants: no test $test"; return 1; } ;;
+      replay:*) replayed "$test" || { echo "mutants: no test $test"; return 1; } ;;
       *) grep -qx "ENTRY($test)" "$work/build/entries.h" || { echo "mutants: no test $test"; return 1; } ;;
     esac
     run short "$test" && continue
@@ -148,6 +158,7 @@ run() {
   if [ "$1" = short ]; then DPSOSP_LONG='' CTEST_QUICK=1; fi
   case $2 in
     gctorture) (ulimit -t 300; Rscript dev/gctorture.R "$work/lib") > "$work/log" 2>&1 ;;
+    replay:*) (ulimit -t 300; Rscript dev/replay/run.R "$work/hooked/lib" "${2#replay:}") > "$work/log" 2>&1 ;;
     R:*) (ulimit -t 300; Rscript dev/rtests.R "$work/lib" "^${2#R:}\$" first) > "$work/log" 2>&1 ;;
     *) (ulimit -t 60; "$ctest" "$2") > "$work/log" 2>&1 ;;
   esac
@@ -175,6 +186,7 @@ caught_by() {
 first_failure() {
   grep -m 1 -E ': failed: |answers differently|^── (Failure|Error) ' "$work/log" |
     sed -E 's/^── (Failure|Error) //; s/ ─+$//'
+  grep -m 1 -A 1 '^FAILED ' "$work/log" | sed 's/^FAILED //' | paste -sd ' ' | tr -s ' '
 }
 
 main

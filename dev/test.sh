@@ -69,6 +69,7 @@ second_lane() {
   if [ -n "$long" ]; then build_and_check; else examples_and_tests; fi
   stage matrix Rscript dev/matrix.R build/lib
   stage types Rscript dev/types.R build/lib
+  stage replay dev/replay.sh
   if_long ctest-valgrind-runs "${ctest[@]}" valgrind TEST_ROOMS="mech barrier method"
   if_long ctest-valgrind-rest "${ctest[@]}" valgrind TEST_ROOMS="base features la data loss model engine $accountants"
 }

@@ -2,6 +2,13 @@
 # responses, environments. The data are doubles and strings that occur nowhere else. An object is serialized, and its
 # bytes are searched for both.
 
+test_that("the package has no recorder of exact sums, as the copy that dev/replay.sh builds has", {
+  library <- getLoadedDLLs()[["dpsosp"]][["path"]]
+  has <- function(symbol) length(grepRaw(symbol, readBin(library, raw(), file.size(library)), fixed = TRUE)) > 0L
+  expect_true(has("R_init_dpsosp"))
+  expect_false(has("replay_"))
+})
+
 secret_frame <- function(n = 60) {
   set.seed(11)
   data.frame(

@@ -1,0 +1,140 @@
+# The calls that are audited, and with which neighbours. dev/matrix.R has the rest, cell by cell (cells.R).
+
+d <- make_audited()
+ab <- list(a = c(-1, 1), b = c(-1, 1))
+
+# A call of dp_sosp() as a function of the data; arguments are not evaluated before.
+fit <- function(formula, ...) {
+  given <- c(list(formula = formula, data = quote(data)), eval(substitute(alist(...))))
+  defaults <- list(eps = 2, delta = 1e-6, bounds = quote(ab), progress = FALSE)
+  call <- as.call(c(quote(dp_sosp), given, defaults[setdiff(names(defaults), names(given))]))
+  function(data) eval(call, list(data = data), globalenv())
+}
+
+calls <- list()
+# data, sets: as of audit(). In the short form calls with quick = FALSE are left out.
+add <- function(name, call, sets, data = d, null = NULL, quick = TRUE) {
+  if (quick || long) calls[[name]] <<- list(call = call, data = data, sets = sets, null = null)
+}
+
+ends <- list(y = c("no", "yes"), z = c(-3, 3), k = c(0, 8), m = c("low", "high"))
+# Neighbours in one record with this response; in full also every odd value of these columns in the first and the last.
+with_records <- function(response, more = list(), data = d, columns = c("a", "b", "f", response), few = FALSE) {
+  records <- corners(response, ends[[response]], more)
+  if (few && !long) records <- records[c(1, 8, 13, 20, seq(21, length(records)))]
+  function(log) {
+    c(lapply(rows_of_tape(log), function(row) replaced(data, row, records)),
+      if (long && !few) lapply(c(1, nrow(data)), function(row) replaced(data, row, odd_values(data, columns))))
+  }
+}
+on <- function(name, call, response, ..., quick = TRUE, null = NULL) {
+  add(name, call, with_records(response, ...), null = null, quick = quick)
+}
+
+# ---- losses and methods, in memory ----
+
+on("newton-ridge", fit(y ~ a + b + f, method = "newton-ridge"), "y")
+on("squared", fit(z ~ a + b + f, loss = loss_squared(c(-3, 3)), inference = "sandwich", eps = 20), "z",
+   list(far = list(z = 1e300), missing = list(z = NA)))
+on("multinomial", fit(m ~ a + b + f, method = "newton-ridge"), "m")
+on("poisson", fit(k ~ a + b + f, method = "newton-ridge", loss = loss_poisson(8)), "k")
+on("huber", fit(z ~ a + b + f, method = "newton-ridge", loss = loss_huber(c(-3, 3))), "z", quick = FALSE)
+on("tr-sigmoid", fit(y ~ a + b + f, method = "tr", loss = "sigmoid"), "y")
+on("tr", fit(y ~ a + b + f, method = "tr"), "y")
+on("2opt-ls", fit(y ~ a + b + f, method = "2opt-ls", loss = "sigmoid"), "y")
+on("2opt", fit(y ~ a + b + f, method = "2opt", loss = "sigmoid"), "y", quick = FALSE)
+on("warm-ridge", fit(y ~ a + b + f, method = "warm-ridge", loss = "sigmoid"), "y", quick = FALSE)
+on("newton", fit(y ~ a + b + f, method = "newton", control = control_newton("lazy", iterations = 5)), "y")
+on("newton-multinomial", fit(m ~ a + b + f, method = "newton", control = control_newton("moment", iterations = 5)), "m")
+on("gd", fit(y ~ a + b + f, method = "gd"), "y", quick = FALSE)
+on("blgd", fit(y ~ a + b + f, method = "blgd", control = control_line_search(attempts = 5)), "y", quick = FALSE)
+on("agd", fit(y ~ a + b + f, method = "agd", control = control_line_search("exponential", attempts = 5)), "y")
+on("sgd", fit(y ~ a + b + f, method = "sgd"), "y", quick = FALSE)
+on("blsgd", fit(y ~ a + b + f, method = "blsgd"), "y")
+on("spider-few", fit(y ~ a + b + f, method = "spider", loss = "sigmoid", eps = 20), "y", quick = FALSE)
+on("objpert", fit(y ~ a + b + f, method = "objpert"), "y")
+on("outpert", fit(y ~ a + b + f, method = "outpert", penalty = penalty_ridge(0.1)), "y")
+on("network", fit(y ~ a + b, model = model_mlp(3)), "y", few = TRUE)
+
+# ---- options ----
+
+weights <- list("no weight" = list(w = 0), heavy = list(w = 9, a = 1, b = 1, f = "u"),
+                full = list(w = 1, a = -1, b = -1), "missing weight" = list(w = NA), negative = list(w = -3))
+on("weights", fit(y ~ a + b + f, weights = w, method = "newton-ridge"), "y", weights)
+on("weights-squared", fit(z ~ a + b + f, weights = w, loss = loss_squared(c(-3, 3))), "z",
+   c(weights, list(high = list(w = 1, a = 1, z = 3), low = list(w = 1, a = -1, z = -3))))
+on("offset", fit(y ~ a + b + f + offset(o), method = "newton-ridge", bounds = c(ab, list(o = c(-1, 1)))), "y",
+   list(up = list(o = 50, y = "no"), down = list(o = -50, y = "yes"), "missing offset" = list(o = NA)))
+on("ranges", fit(y ~ a + b + f, method = "newton-ridge", bounds = "private", eps = 10), "y")
+on("ranges-far", function(data) {
+  data$a <- 1000 + data$a # narrow and far from zero: its range is looked for a second time
+  dp_sosp(z ~ a + b, data, eps = 20, delta = 1e-6, bounds = "private", progress = FALSE, loss = loss_squared(c(-3, 3)))
+}, "z")
+on("inference", fit(y ~ a + b + f, inference = "sandwich", eps = 20), "y")
+on("subset", fit(y ~ a + b + f, method = "newton-ridge", subset = a > -0.5), "y")
+on("population", fit(y ~ a + b + f, method = "newton-ridge", certificate = "population", eps = 20), "y", quick = FALSE)
+on("expressions", fit(y ~ log(abs(a) + 1) + I(a * b) + poly(b, 2, raw = TRUE), method = "newton-ridge",
+                      bounds = "private", eps = 20), "y", quick = FALSE)
+on("smooth", fit(y ~ s(a) + b + f, method = "newton-ridge", eps = 20), "y", quick = FALSE)
+on("smooth-product", fit(y ~ s(a) + s(b) + ti(a, b), method = "newton-ridge", eps = 50), "y", quick = FALSE)
+on("auto", fit(y ~ a + b + f), "y", quick = FALSE)
+on("levels", fit(m ~ a, method = "newton-ridge"), "m", quick = FALSE)
+
+# Without weights of its own a null record differs from any other by one term: only these pairs.
+on("zero-out", fit(y ~ a + b + f, method = "newton-ridge", neighbours = "zero-out"), "y", null = "null")
+on("zero-out-sgd", fit(y ~ a + b + f, method = "sgd", neighbours = "zero-out"), "y", null = "null")
+
+# ---- matrices ----
+
+long_rows <- list(long = list(a = 1e6, b = -1e6, y = "no"), longer = list(a = -1e6, b = 1e200, y = "yes"))
+of_matrix <- function(form = identity, ...) function(data) {
+  dp_sosp(form(as.matrix(data[c("a", "b")])), data$y, eps = 2, delta = 1e-6, radius = sqrt(3), progress = FALSE, ...)
+}
+sparse <- function(x) methods::as(methods::as(x, "CsparseMatrix"), "generalMatrix")
+invisible(requireNamespace("Matrix")) # defines sparse()
+on("matrix", of_matrix(method = "tr", loss = "sigmoid"), "y", long_rows)
+on("matrix-default", of_matrix(), "y", long_rows, quick = FALSE)
+on("single", of_matrix(storage = "single"), "y", long_rows, few = TRUE)
+on("sparse", of_matrix(sparse), "y", long_rows, few = TRUE)
+
+# ---- leaves, blocks ----
+
+many <- make_audited(3000)
+of_leaves <- function(name, call, ...) add(name, call, with_records("y", data = many, few = TRUE), data = many, ...)
+of_leaves("spider", fit(y ~ a + b, method = "spider", eps = 20, control = control_spider(leaves = 4)))
+of_leaves("spider-sigmoid", fit(y ~ a + b, method = "spider", loss = "sigmoid", eps = 50,
+                                control = control_spider(leaves = 4)))
+blocks <- make_audited(2049)
+for (row in c(1, 1024, 1025, 2049)) local({
+  row <- row
+  add(paste0("block-", row), fit(y ~ a + b + f, method = "newton-ridge"), data = blocks, quick = FALSE,
+      sets = list(replaced(blocks, row, corners("y", ends$y))))
+})
+exact <- blocks[1:1024, ]
+add("block-exact", fit(z ~ a + b, loss = loss_squared(c(-3, 3)), inference = "sandwich", eps = 20), data = exact,
+    sets = list(replaced(exact, 1024, corners("z", ends$z))), quick = FALSE)
+
+# ---- persons ----
+
+people <- of_person(d)
+of_persons <- function(name, call, quick = FALSE) add(name, call, list(people), quick = quick)
+of_persons("persons", fit(y ~ a + b + f, id = person, eps = 10, method = "newton-ridge"), quick = TRUE)
+of_persons("persons-usable", fit(y ~ a + b, id = person, method = "gd", geometry = "none"), quick = TRUE)
+of_persons("persons-squared", quick = TRUE,
+           fit(z ~ a + b, id = person, loss = loss_squared(c(-3, 3)), inference = "sandwich", eps = 50))
+of_persons("persons-ranges", fit(y ~ a + b, id = person, bounds = "private", eps = 20), quick = TRUE)
+of_persons("persons-inference", fit(y ~ a + b, id = person, inference = "sandwich", eps = 50))
+of_persons("persons-2opt-ls", fit(y ~ a + b + f, id = person, method = "2opt-ls", loss = "sigmoid"))
+of_persons("persons-poisson", fit(k ~ a + b, id = person, loss = loss_poisson(8), eps = 10))
+
+# ---- tools ----
+
+delayedAssign("other", suppressWarnings(suppressMessages({
+  dp_sosp(y ~ a + b + f, make_audited(400), eps = 5, delta = 1e-6, bounds = ab, progress = FALSE)
+})))
+tools <- list(
+  certify = function(data) dp_certify(other, data, 5, 1e-6),
+  evaluate = function(data) dp_evaluate(other, data, 5, 1e-6),
+  infer = function(data) dp_inference(other, data, 20, 1e-6)
+)
+for (name in names(tools)) on(name, tools[[name]], "y", quick = name == "evaluate")
