@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Replay audit: is everything that a call does, but for its noise, the same on neighbouring data, and does no exact sum
-# move by more than was paid for? A call runs on data and leaves a tape of all draws; on neighbours it runs again with the
-# tape's answers in place of fresh ones (dev/replay/replay.R has the rules).
+# move by more than was paid for? A call runs on data and leaves a tape of all draws; on neighbours it runs again with
+# the tape's answers in place of fresh ones (dev/replay/replay.R has the rules).
 #   dev/replay.sh [pattern]          the calls whose names match (dev/replay/calls.R); in full where DPSOSP_LONG is 1
 #   dev/replay.sh --floors [pattern] the same, and writes dev/replay/floors.csv
 #   dev/replay.sh --call FILE        FILE defines `call`, a function(data), `data`, and `candidates`, a list of records
-#                                    that take the place of one record, each a list of values of columns
+#                                    that take the place of record `row` (1), each a list of values of columns
 #   dev/replay.sh --hook COPY        adds the hook to a copy of the package (dev/mutants.sh)
-# The hook is replay.c in a copy of the sources, which the linker puts before the package's own functions (GNU ld and lld):
-# nothing of it is in the package. Ends with "N passed, N failed", counted in calls and checks of the hook.
+# The hook is replay.c in a copy of the sources, which the linker (GNU ld or lld) puts before the package's own
+# functions; nothing of it is in the package. Ends with "N passed, N failed", counted in calls and checks of the hook.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . dev/env.sh

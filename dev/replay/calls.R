@@ -1,4 +1,12 @@
-# The calls that are audited, and with which neighbours. dev/matrix.R has the rest, cell by cell (cells.R).
+# The calls that are audited, and with which neighbours. Of dev/matrix.R's cells cells.R takes some more.
+#
+# Mistakes of dev/mutants/list that neighbours show only in a call made for them:
+#   the smallest step's sensitivity in a sparse vector   steps far apart, and a record that moves the largest: oracle
+#   the number of a batch's rows as a divisor            a record of the smallest Poisson batch: blsgd, zero-out-sgd
+#   noise for one leaf of several                        an epoch with all its leaves, a record of its first one: spider
+#   the whole cost for gradient and Hessian of an epoch  a Hessian that is not zero, far from the start: spider-sigmoid
+# and one that they cannot show: rounding errors of 1e-13 (barrier_units). The third and the fourth leave sums within
+# what is paid and are found because floors.csv says how far they moved before.
 
 d <- make_audited()
 ab <- list(a = c(-1, 1), b = c(-1, 1))
@@ -18,12 +26,14 @@ add <- function(name, call, sets, data = d, null = NULL, quick = TRUE) {
 }
 
 ends <- list(y = c("no", "yes"), z = c(-3, 3), k = c(0, 8), m = c("low", "high"))
-# Neighbours in one record with this response; in full also every odd value of these columns in the first and the last.
-with_records <- function(response, more = list(), data = d, columns = c("a", "b", "f", response), few = FALSE) {
-  records <- corners(response, ends[[response]], more)
-  if (few && !long) records <- records[c(1, 8, 13, 20, seq(21, length(records)))]
+# Neighbours in one record with this response: corners or only a few of them, and in full also every odd value of these
+# columns, in the first record and in the last.
+with_records <- function(response, more = list(), data = d, columns = c("a", "b", "f", response), few = FALSE,
+                         rows = NULL) {
+  records <- corners(response, ends[[response]], more, all = long && !few)
+  if (few) records <- records[c(1, 8, 13, 20, seq(21, length(records)))]
   function(log) {
-    c(lapply(rows_of_tape(log), function(row) replaced(data, row, records)),
+    c(lapply(if (is.null(rows)) rows_of_tape(log) else rows, function(row) replaced(data, row, records)),
       if (long && !few) lapply(c(1, nrow(data)), function(row) replaced(data, row, odd_values(data, columns))))
   }
 }
@@ -100,7 +110,9 @@ on("sparse", of_matrix(sparse), "y", long_rows, few = TRUE)
 # ---- leaves, blocks ----
 
 many <- make_audited(3000)
-of_leaves <- function(name, call, ...) add(name, call, with_records("y", data = many, few = TRUE), data = many, ...)
+of_leaves <- function(name, call, ...) {
+  add(name, call, with_records("y", data = many, columns = "a", few = !long), data = many, ...)
+}
 of_leaves("spider", fit(y ~ a + b, method = "spider", eps = 20, control = control_spider(leaves = 4)))
 of_leaves("spider-sigmoid", fit(y ~ a + b, method = "spider", loss = "sigmoid", eps = 50,
                                 control = control_spider(leaves = 4)))
@@ -132,9 +144,52 @@ of_persons("persons-poisson", fit(k ~ a + b, id = person, loss = loss_poisson(8)
 delayedAssign("other", suppressWarnings(suppressMessages({
   dp_sosp(y ~ a + b + f, make_audited(400), eps = 5, delta = 1e-6, bounds = ab, progress = FALSE)
 })))
-tools <- list(
-  certify = function(data) dp_certify(other, data, 5, 1e-6),
-  evaluate = function(data) dp_evaluate(other, data, 5, 1e-6),
-  infer = function(data) dp_inference(other, data, 20, 1e-6)
-)
-for (name in names(tools)) on(name, tools[[name]], "y", quick = name == "evaluate")
+on("evaluate", function(data) dp_evaluate(other, data, 5, 1e-6), "y")
+on("certify", function(data) dp_certify(other, data, 5, 1e-6), "y", quick = FALSE)
+on("infer", function(data) dp_inference(other, data, 20, 1e-6), "y", quick = FALSE)
+
+# What a caller of the oracle may ask
+on("oracle", function(data) {
+  budget <- dp_budget(rho = 10)
+  oracle <- dp_oracle(y ~ a + b, data, "sigmoid", budget, bounds = ab)
+  w <- c(0, 0, 0)
+  search <- function(mechanism) {
+    dp_line_search(oracle, w, c(0.5, -1, 0.5), c(4, 2, 1, 0.01), rho = 0.1, mechanism = mechanism)
+  }
+  list(dp_gradient(oracle, w, mu = 0.1), dp_value(oracle, w + 3, mu = 0.1), dp_hessian(oracle, c(2, 1, 0), mu = 0.1),
+       lapply(c("svt", "exponential", "gaussian"), search), dp_ledger(budget))
+}, "y")
+
+candidates <- list(one = list(method = "newton", bounds = ab, geometry = "none"),
+                   two = list(formula = y ~ a, method = "gd", bounds = ab["a"], geometry = "none"),
+                   three = list(formula = y ~ 1, method = "newton", geometry = "none"))
+for (strategy in c("split", "poisson", "geometric")) local({
+  strategy <- strategy
+  tune <- function(data) dp_tune(candidates, y ~ a + b, data, eps = 10, delta = 1e-6, strategy = strategy)
+  on(paste0("tune-", strategy), tune, "y", few = TRUE, quick = FALSE, rows = audited + 0:1) # one for the choice
+})
+on("curve", function(data) {
+  dp_curve(y ~ a + b, data, eps = c(0.5, 2), bounds = ab, budget = dp_budget(eps = 20, delta = 1e-5), progress = FALSE)
+}, "y", few = TRUE, quick = FALSE, rows = audited + 0:1)
+on("shared", function(data) {
+  budget <- dp_budget(eps = 10, delta = 1e-6)
+  first <- dp_sosp(y ~ a + b, data, budget = budget, eps = 3, bounds = "private", progress = FALSE)
+  second <- tryCatch(dp_certify(first, data, budget = budget), error = conditionMessage)
+  list(first, second, dp_ledger(budget))
+}, "y", quick = FALSE)
+
+# The rows of a store but for what depends on the clock and on random names
+on("store", function(data) {
+  folder <- tempfile("store")
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  Sys.setenv(R_USER_CONFIG_DIR = file.path(folder, "config"))
+  path <- file.path(folder, "budget.dpledger")
+  budget <- suppressMessages(dp_budget(eps = 10, delta = 1e-6, store = path))
+  fit <- dp_sosp(y ~ a + b + f, data, budget = budget, eps = 2, bounds = ab, progress = FALSE)
+  connection <- DBI::dbConnect(RSQLite::SQLite(), path)
+  on.exit(DBI::dbDisconnect(connection), add = TRUE, after = FALSE)
+  rows <- lapply(DBI::dbListTables(connection), DBI::dbReadTable, conn = connection)
+  rows <- lapply(rows, function(table) table[setdiff(names(table), c("time", "at", "when", "hash", "chain", "id"))])
+  list(coef(fit), rows)
+}, "y", few = TRUE, quick = FALSE)

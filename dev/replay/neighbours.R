@@ -28,8 +28,8 @@ put <- function(data, row, values) {
 }
 
 # Records at the corners and in the middle of the ranges, for all pairs.
-corners <- function(response, ends, more = list()) {
-  points <- if (long) expand.grid(a = c(-1, 0, 1), b = c(-1, 0, 1)) else {
+corners <- function(response, ends, more = list(), all = long) {
+  points <- if (all) expand.grid(a = c(-1, 0, 1), b = c(-1, 0, 1)) else {
     data.frame(a = c(-1, -1, 0, 1, 1), b = c(-1, 1, 0, -1, 1))
   }
   grid <- merge(points, expand.grid(f = c("u", "w"), response = ends, stringsAsFactors = FALSE))

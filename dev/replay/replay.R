@@ -216,7 +216,9 @@ audit <- function(call, data, sets, null = NULL, refused = FALSE) {
     if (length(unlist(others))) next
     all <- c(if (is.null(null)) list(base = first), seen)
     of_set <- tightness(lapply(all, `[[`, "log"), pairs_of(names(all), null))
-    for (query in names(of_set)) tight[query] <- max(of_set[[query]], tight[query], na.rm = TRUE)
+    for (query in names(of_set)) {
+      tight[query] <- max(of_set[[query]], if (query %in% names(tight)) tight[[query]])
+    }
   }
   over <- tight[tight > 1]
   if (length(over)) found <- c(found, sprintf("a pair moves %s by %.5g of what is paid", names(over), over))

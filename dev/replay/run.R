@@ -14,6 +14,7 @@ options <- arguments[-1]
 main <- function() {
   if ("--call" %in% options) return(audit_file(options[2]))
   patterns <- setdiff(options, "--floors")
+  until_end <<- environment() # for what ends with this function, such as a server
   for (file in c("calls.R", "sources.R", "cells.R")) source(file.path(folder, file))
   for (name in grep(c(patterns, ".")[1], names(calls), value = TRUE)) report(name, do.call(audit, calls[[name]]))
   if (!length(patterns)) {
