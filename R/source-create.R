@@ -259,9 +259,7 @@ new_source <- function(open, label, n, levels, types, count = NULL, shown = iden
   if (typed && !is.null(first)) check_stored(first, levels, types, call)
   if (is.null(first)) first <- empty_columns(c(names(levels), names(types), id))
   schema <- source_schema(shown(first), levels, types, call)
-  if (is.null(n) && is.null(id)) {
-    n <- as_rows(read_source(if (is.null(count)) count_rows(open) else count(), call), call)
-  }
+  if (is.null(n) && is.null(id)) n <- as_rows(read_source(if (is.null(count)) count_rows(open) else count(), call), call)
   source_of(open, n, schema, label, once, cache)
 }
 

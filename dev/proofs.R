@@ -1,6 +1,6 @@
 # Stale proofs. Each paragraph of vignettes/proofs.Rmd names the code that it speaks of: functions, queries and files in
-# backquotes. dev/proofs.csv has a digest of each, without comments and spaces, as it was when the paragraph was last read
-# beside it. Code that is another now fails here until someone has read the paragraph again, and has said so:
+# backquotes. dev/proofs.csv has a digest of each, without comments and spaces, as it was when the paragraph was last
+# read beside it. Code that is another now fails here until someone has read the paragraph again, and has said so:
 #   Rscript dev/proofs.R                        compares; ends with "N passed, N failed", counted in paragraphs
 #   Rscript dev/proofs.R --confirm ANCHOR ...   takes the code of these paragraphs as it is; of all without an anchor
 # The last checks test the check itself.
