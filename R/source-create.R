@@ -259,7 +259,8 @@ new_source <- function(open, label, n, levels, types, count = NULL, shown = iden
   if (typed && !is.null(first)) check_stored(first, levels, types, call)
   if (is.null(first)) first <- empty_columns(c(names(levels), names(types), id))
   schema <- source_schema(shown(first), levels, types, call)
-  if (is.null(n) && is.null(id)) n <- as_rows(read_source(if (is.null(count)) count_rows(open) else count(), call), call)
+  counted <- function() if (is.null(count)) count_rows(open) else count()
+  if (is.null(n) && is.null(id)) n <- as_rows(read_source(counted(), call), call)
   source_of(open, n, schema, label, once, cache)
 }
 
@@ -288,8 +289,7 @@ first_chunk <- function(open) {
   on.exit(close_reader(reader))
   last <- NULL
   repeat {
-    chunk <- reader$read()
-    if (is.null(chunk)) return(last)
+    if (is.null(chunk <- reader$read())) return(last)
     check_chunk(chunk)
     if (nrow(chunk) > 0L) return(chunk)
     last <- chunk

@@ -36,8 +36,8 @@ push_answers <- function(oracle, w, curved = TRUE) {
 }
 
 # Entries of rows, and weights, are rounded to multiples of 2^-20: releases differ by a few millionths of |w|. A
-# database has the sensitivities of points far away, which are never smaller (proofs: sensitivity-gradient), so fits without a
-# geometry are compared where there is hardly any noise.
+# database has the sensitivities of points far away, which are never smaller (proofs: sensitivity-gradient), so fits
+# without a geometry are compared where there is hardly any noise.
 hardly_any <- 1e9
 expect_no_less_noise <- function(push, chunks) testthat::expect_true(all(push >= chunks * (1 - 1e-3)))
 
