@@ -15,7 +15,7 @@ main <- function() {
   if (identical(given[1], "--confirm")) return(confirm(now, given[-1]))
   before <- utils::read.csv(kept, colClasses = "character")
   faults <- compare(now, before)
-  if (nrow(faults) > 0L) cat(sprintf("proofs: %s: %s %s\n", faults$anchor, faults$code, faults$fault), sep = "")
+  if (nrow(faults) > 0L) cat(sprintf("stale: %s: %s %s\n", faults$anchor, faults$code, faults$fault), sep = "")
   failed <- length(unique(faults$anchor)) + !checks_itself()
   cat(length(unique(now$anchor)) - length(unique(faults$anchor)), " passed, ", failed, " failed\n", sep = "")
   quit(status = if (failed > 0) 1 else 0)
