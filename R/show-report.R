@@ -6,12 +6,12 @@
 #' for persons with several records. It is made of public facts and released numbers, and costs nothing.
 #'
 #' @param x A fit, an evaluation, a certificate, the value of [dp_tune()], or a budget.
-#' @param file `NULL`, which prints, or the name of a file to write: HTML with a picture for `.html` and `.htm`, Markdown
-#'   with a table for `.md`, JSON for `.json`. An existing file is replaced. It has no references to other files.
+#' @param file `NULL`, which prints, or the name of a file to write: HTML with a picture for `.html` and `.htm`,
+#'   Markdown with a table for `.md`, JSON for `.json`. An existing file is replaced. It has no references to other files.
 #' @param format What is printed without a file: `"markdown"`, `"html"` or `"json"`. JSON, which needs the package
 #'   jsonlite, has the fields of the public registry of deployments of differential privacy (OpenDP's
-#'   deployments-registry-data) that follow from `x`: variant, unit, parameters, relation, mechanisms with their shares of
-#'   the budget, what is public. Who publishes what and why is for the curator to add. Its schema, with a version, is
+#'   deployments-registry-data) that follow from `x`: variant, unit, parameters, relation, mechanisms with their shares
+#'   of the budget, what is public. Who publishes what and why is for the curator to add. Its schema, with a version, is
 #'   `system.file("extdata", "report-schema.json", package = "dpsosp")`.
 #' @param ... Not used; anything in it is an error.
 #' @return The text, one string for each line, invisibly.

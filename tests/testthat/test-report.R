@@ -169,7 +169,8 @@ test_that("a report as JSON fits its schema and says what the page says", {
   empty <- dp_budget(rho = 0.1)
   quiet_fit(y ~ a, problem_frame(200), eps = 0.5, budget = budget, bounds = frame_bounds)
   pure <- quiet_fit(y ~ a, problem_frame(200), eps = 1, delta = 1e-4, method = "objpert", bounds = frame_bounds)
-  for (x in list(fit, pure, persons_fit(), empty, budget, dp_evaluate(fit, problem_frame(300), eps = 1, delta = 1e-6))) {
+  evaluation <- dp_evaluate(fit, problem_frame(300), eps = 1, delta = 1e-6)
+  for (x in list(fit, pure, persons_fit(), empty, budget, evaluation)) {
     text <- capture.output(shown <- dp_report(x, format = "json"))
     expect_identical(text, shown)
     expect_length(misfits(read(text), schema), 0L)
