@@ -34,7 +34,8 @@ report_fields <- function(x, call) {
         privacy_parameters = loss_parameters(privacy),
         privacy_parameters_details = plain_item(promise_items(privacy)[1])
       ),
-      deployment_model = list(model_name = "Central", release_type = if (budget) "Many releases" else "One-time release",
+      deployment_model = list(model_name = "Central",
+                              release_type = if (budget) "Many releases" else "One-time release",
                               access_type = "Non-interactive",
                               noise = if (identical(privacy$noise, "reproducible")) "reproducible" else "secure"),
       implementation = list(mechanisms = spent_fields(ledger), composition = accountant_phrases[[privacy$accountant]],

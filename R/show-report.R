@@ -7,7 +7,8 @@
 #'
 #' @param x A fit, an evaluation, a certificate, the value of [dp_tune()], or a budget.
 #' @param file `NULL`, which prints, or the name of a file to write: HTML with a picture for `.html` and `.htm`,
-#'   Markdown with a table for `.md`, JSON for `.json`. An existing file is replaced. It has no references to other files.
+#'   Markdown with a table for `.md`, JSON for `.json`. An existing file is replaced. It has no references to other
+#'   files.
 #' @param format What is printed without a file: `"markdown"`, `"html"` or `"json"`. JSON, which needs the package
 #'   jsonlite, has the fields of the public registry of deployments of differential privacy (OpenDP's
 #'   deployments-registry-data) that follow from `x`: variant, unit, parameters, relation, mechanisms with their shares
