@@ -97,7 +97,7 @@ test_that("settings go where they are meant", {
   control <- control_line_search(attempts = 20, gradient_share = 0.5, certificate_share = 0.2, batch = 100)
   ledger <- run_ledger(study("blsgd", control = control, neighbours = "zero-out"))
   expect_equal(ledger$rho[1:2] / sum(ledger$rho), c(0.02, 0.02), tolerance = 1e-9)
-  expect_equal(ledger$sensitivity[1], 1 / 100, tolerance = 1e-6)
+  expect_equal(ledger$sensitivity[1], 0.5 / 100, tolerance = 1e-6) # at w = 0
   # With one candidate the step length is known: G is 1/4.
   one <- study("blgd", control = control_line_search(candidates = 1, first = 0.5), eps = 100)
   moved <- one$trace[one$trace$query == "line search" & one$trace$step > 0, ]

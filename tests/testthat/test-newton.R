@@ -65,10 +65,10 @@ test_that("what was asked of each question is in the ledger", {
   expect_equal(rho / sum(rho), c(0.18, rep(0.18, 4), 0.1), tolerance = 1e-9)
   direct <- study(eps = 1, control = control_newton("direct", iterations = 2))
   expect_equal(run_ledger(direct)$what, c("gradient", "hessian", "gradient", "hessian", "gradient"))
-  # Sensitivities of the gradient, 2 / n, and of the Hessian, sqrt(2) / 4 / n.
-  expect_equal(run_ledger(direct)$sensitivity[1:2] * 4000, c(2, sqrt(2) / 4), tolerance = 1e-6)
+  # Sensitivities of the gradient, 1 / n at w = 0, and of the Hessian, sqrt(2) / 4 / n.
+  expect_equal(run_ledger(direct)$sensitivity[1:2] * 4000, c(1, sqrt(2) / 4), tolerance = 1e-6)
   half <- study(eps = 1, control = control_newton("direct", iterations = 2), neighbours = "zero-out")
-  expect_equal(run_ledger(half)$sensitivity[1:2] * 4000, c(1, 1 / 4), tolerance = 1e-6)
+  expect_equal(run_ledger(half)$sensitivity[1:2] * 4000, c(1 / 2, 1 / 4), tolerance = 1e-6)
 })
 
 test_that("a target that is met ends the run, and the rest is not used", {

@@ -70,7 +70,7 @@ test_that("records that do not count are null records: no value of theirs matter
   small <- transform(d, w = ifelse(out, 1e-9, 1))
   for (method in c("2opt-ls", "sgd")) {
     expect_equal(ours(small, weights = w, method = method, start = c(0, 0)),
-                 ours(changed, method = method, start = c(0, 0)), tolerance = 1e-5)
+                 ours(transform(changed, w = 1), weights = w, method = method, start = c(0, 0)), tolerance = 1e-5)
   }
   # An invalid weight is no error and does not affect other rows.
   wrong <- transform(d, w = ifelse(out, c(NA, Inf, -1, 2, 1 + 1e-9, NaN), 1))
