@@ -2,7 +2,8 @@
 # Replay audit: is everything that a call does, but for its noise, the same on neighbouring data, and does no exact sum
 # move by more than was paid for? A call runs on data and leaves a tape of all draws; on neighbours it runs again with
 # the tape's answers in place of fresh ones (dev/replay/replay.R has the rules).
-#   dev/replay.sh [pattern]          the calls whose names match (dev/replay/calls.R); in full where DPSOSP_LONG is 1
+#   dev/replay.sh [pattern]          the calls whose names match (dev/replay/calls.R), or the cells of dev/matrix.R
+#                                    (`cells`); in full where DPSOSP_LONG is 1
 #   dev/replay.sh --floors [pattern] the same, and writes dev/replay/floors.csv
 #   dev/replay.sh --call FILE        FILE defines `call`, a function(data), `data`, and `candidates`, a list of records
 #                                    that take the place of record `row` (1), each a list of values of columns

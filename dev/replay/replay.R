@@ -215,7 +215,9 @@ audit <- function(call, data, sets, null = NULL, refused = FALSE) {
     found <- c(found, named(others))
     if (length(unlist(others))) next
     all <- c(if (is.null(null)) list(base = first), seen)
-    of_set <- tightness(lapply(all, `[[`, "log"), pairs_of(names(all), null))
+    pairs <- pairs_of(names(all), null)
+    if (!ncol(pairs)) next # without a null record
+    of_set <- tightness(lapply(all, `[[`, "log"), pairs)
     for (query in names(of_set)) {
       tight[query] <- max(of_set[[query]], if (query %in% names(tight)) tight[[query]])
     }
@@ -237,6 +239,5 @@ same_again <- function(first, call, data) {
 pairs_of <- function(names, null) {
   pairs <- utils::combn(length(names), 2L)
   if (is.null(null)) return(pairs)
-  at <- match(null, names)
-  pairs[, pairs[1, ] == at | pairs[2, ] == at, drop = FALSE]
+  pairs[, names[pairs[1, ]] == null | names[pairs[2, ]] == null, drop = FALSE]
 }

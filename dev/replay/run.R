@@ -17,8 +17,8 @@ main <- function() {
   until_end <<- environment() # for what ends with this function, such as a server
   for (file in c("calls.R", "sources.R", "cells.R")) source(file.path(folder, file))
   for (name in grep(c(patterns, ".")[1], names(calls), value = TRUE)) report(name, do.call(audit, calls[[name]]))
+  if (!length(patterns) || patterns == "cells") audit_cells()
   if (!length(patterns)) {
-    audit_cells()
     check_hook()
     if (long) check_queries()
   }
@@ -75,8 +75,9 @@ check_queries <- function() {
   best <- tapply(all, names(all), max)
   reasons <- utils::read.csv(file.path(folder, "slack.csv"))
   for (query in names(best)) {
-    check(paste("tightness of", query), if (best[[query]] < 0.9 && !query %in% reasons$query) {
-      sprintf("%.3f of what is paid at most, without a reason in slack.csv", best[[query]])
+    loose <- best[[query]] < 0.9
+    check(paste("tightness of", query), if (loose != (query %in% reasons$query)) {
+      sprintf("%.3f of what is paid at most, %s a reason in slack.csv", best[[query]], if (loose) "without" else "with")
     })
   }
 }

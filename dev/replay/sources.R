@@ -72,6 +72,20 @@ on("chunks-squared", of_source(squared, chunks), "z", few = TRUE, quick = FALSE)
 on("chunks-inference", of_source(fit(y ~ a + b + f, inference = "sandwich", eps = 20), chunks), "y", quick = FALSE)
 on("chunks-weights", of_source(fit(y ~ a + b + f, weights = w, method = "newton-ridge"), chunks), "y", weights,
    few = TRUE, quick = FALSE)
+# A column may come as text, where any text that is no number of its kind is a missing value.
+as_texts <- transform(texts(d), a = as.character(a), day = as.character(as.Date("2020-01-01") + seq_len(300) %% 100))
+odd_texts <- list("\xe9", "no value", strrep("2020-01-01 10:00:00 ", 100), strrep("1", 2000), "Inf", "", "\u00fc",
+                  "1e999", "99999-99-99", "-", NA, `Encoding<-`("\xff\xfe", "bytes"), `Encoding<-`("5\xe9", "latin1"))
+add("chunks-texts", function(data) {
+  source <- dp_source(in_chunks(data), levels = levels_of, types = c(types_of, day = "Date"), n = nrow(data))
+  dp_sosp(y ~ a + f + day, source, eps = 2, delta = 1e-6, bounds = list(a = c(-1, 1), day = c(18262, 18362)),
+          progress = FALSE, method = "newton-ridge")
+}, data = as_texts, sets = lapply(if (long) c(1, 170, 171) else 171, function(row) {
+  unlist(recursive = FALSE, lapply(c("a", "f", "y", "day"), function(column) {
+    records <- lapply(odd_texts, function(text) stats::setNames(list(text), column))
+    replaced(as_texts, row, stats::setNames(records, paste0(column, seq_along(records))))
+  }))
+}))
 of_leaves("chunks-spider", of_source(leaves, chunks), quick = FALSE)
 of_leaves("once", of_source(leaves, once))
 add("chunks-persons", of_source(logistic, chunks, id = "person"), list(people))

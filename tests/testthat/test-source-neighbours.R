@@ -13,27 +13,6 @@ Encoding(latin) <- "latin1"
 odd_texts <- list(bytes, latin, "\xe9", "no value", strrep("2020-01-01 10:00:00 ", 100), strrep("1", 2000), "Inf", "",
                   "\u00fc", "1e999", "99999-99-99", "-")
 
-test_that("in a function's chunk an odd text, in a column of text, is a missing value", {
-  # The chunk with the odd value has the column as text, as read.csv() would make it; other chunks are typed.
-  make <- function(column, row, value) function() {
-    chunk <- function(rows) {
-      out <- typed(d)[rows, ]
-      if (row %in% rows) out[[column]] <- put(transform(d, a = as.character(a), y01 = as.character(y01)), column, row,
-                                              value)[rows, column]
-      out
-    }
-    dp_source(n = 40, types = types, levels = levels, function() {
-      at <- 0
-      function() {
-        at <<- at + 1
-        if (at <= 3) chunk(list(1:15, 16:30, 31:40)[[at]])
-      }
-    })
-  }
-  typed_chunks <- function(column, row, value) function() dp_source(in_chunks(put(typed(d), column, row, value), 15))
-  expect_as_missing(odd_texts, NA, make, typed_chunks)
-})
-
 # ---- values of any class, in a column of any declared type ----
 
 test_that("a value of a column of any class changes no other row and raises nothing", {
