@@ -64,11 +64,19 @@ unresolved_text <- function(fit) {
 estimand_text <- function(fit) {
   design <- fit$design
   paste0("About ", if (by_residuals(fit)) estimand_of_residuals(fit) else
-    paste0("the least expected ", loss_text(fit$loss), " loss",
-           if (isTRUE(fit$geometry$weighted)) ", in which records that are far from the others count less"),
+    paste0(if (has_slopes(fit$loss)) "the coefficients of logistic regression, as of `glm()`" else
+      paste0("the least expected ", loss_text(fit$loss), " loss"), clipped_of_many(fit$inference$released$sizes)),
          if (any(design$columns$kind == "numeric")) ", of numeric columns clipped to their ranges",
          if (may_clip(design)) paste0(", of rows clipped to norm ", format(design$radius, digits = 3)),
          if (fit$inference$type == "model") "; standard errors take the model for true")
+}
+
+# sizes: see damped_sizes(), or NULL.
+clipped_of_many <- function(sizes) {
+  if (is.null(sizes$beyond) || sizes$beyond < damped_doubt * sizes$doubt) return(NULL)
+  percent <- function(x) format(100 * x, digits = 2)
+  paste0(", in which about ", percent(sizes$beyond), " % (+- ", percent(damped_doubt * sizes$doubt),
+         " %) of the records, with the most influence, count less")
 }
 
 # In the words of those who know lm(), rlm() and glm(). Where few records decide the coefficients, clips change what
@@ -170,13 +178,13 @@ chosen_coefficients <- function(parm, names, call) {
 #' the method that finds w has a quarter of the budget.
 #'
 #' Of a fit in a geometry, as with `"auto"`, they are in its coordinates (see [geometry_public()]), in which all columns
-#' vary alike and rows z have a norm of about one. A record has the weight \eqn{\min(1, (R/|z|)^2)}{min(1, (R/|z|)^2)}
-#' in all three. With such weights the coefficients of a right model still have an expected gradient of zero. With d
-#' coefficients and mu the budget of the intervals in Gaussian differential privacy, R is
-#' \eqn{1.25 \max(1, 0.0025\,n\mu/d)^{1/4}}{1.25 max(1, 0.0025 n mu / d)^(1/4)}: with little noise hardly any record
-#' weighs less. With \eqn{|l'| \le L} and \eqn{0 \le l'' \le b} the sensitivities are 2 L R / n, \eqn{\sqrt2 b R^2 /
-#' n}{sqrt(2) b R^2 / n} and \eqn{\sqrt2 L^2 R^2 / n}{sqrt(2) L^2 R^2 / n} (under `"zero-out"` L R / n, b R^2 / n, L^2
-#' R^2 / n).
+#' vary alike and rows z have a norm of about one. With \eqn{|l'| \le L} the slope l' of a record is clipped to L R / |z|
+#' in g and J, and in H a record has the weight \eqn{\min(1, (R/|z|)^2)}{min(1, (R/|z|)^2)}. With d coefficients and mu
+#' the budget of the intervals in Gaussian differential privacy, R is
+#' \eqn{1.25 \max(1, 0.006\,n\mu/d)^{1/4}}{1.25 max(1, 0.006 n mu / d)^(1/4)}: few rows are that long and have a steep
+#' slope, too. A fourth release, 3 of 78 parts, tells how many: noisy counts of |l'| |z|. With \eqn{0 \le l'' \le b} the
+#' sensitivities are 2 L R / n, \eqn{\sqrt2 b R^2 / n}{sqrt(2) b R^2 / n}, \eqn{\sqrt2 L^2 R^2 / n}{sqrt(2) L^2 R^2 / n}
+#' and \eqn{\sqrt2 / n}{sqrt(2) / n} (under `"zero-out"` L R / n, b R^2 / n, L^2 R^2 / n and 1 / n).
 #'
 #' Of other fits, such as those by `"newton"`, they are in the coordinates of the mapped rows, |z| <= 1, without
 #' weights, and R is one in the sensitivities. Known zeros and equal entries of H and J (two indicators of one factor
@@ -205,7 +213,9 @@ chosen_coefficients <- function(parm, names, call) {
 #' \deqn{H^{-1} \left(J / n + s_g^2 I + \mathrm{Cov}(E v)\right) H^{-1}}{H^-1 (J / n + s_g^2 I + Cov(E v)) H^-1}
 #' where s_g is the standard deviation of the noise of g, and E is the noise of H. With `"model"`, H replaces J, which
 #' is right only if the model is. Everything is mapped to the original scale of the columns. The neglected error is of
-#' second order in the distance from w to the minimiser.
+#' second order in the distance from w to the minimiser. For the logistic loss in a geometry, where this distance is
+#' long because w is shrunk, H becomes what it would be on the way and at its end if the rows had a normal distribution,
+#' as far as the noise of g and H does not explain the step.
 #'
 #' Eigenvalues of H below a quarter of the norm of its noise cannot be distinguished from zero: in these directions the
 #' budget resolves nothing. `summary()`, `vcov()` and `confint()` show `NA` for a coefficient
@@ -243,10 +253,13 @@ chosen_coefficients <- function(parm, names, call) {
 #' clipped to their ranges, and rows to norm at most `radius`, which by default clips none for a formula. So declare
 #' wide ranges. Private ranges of a fit with `inference` cut off only values that the noise hides. Those of a fit
 #' without `inference` may cut off some percent of the values, because this improves predictions; intervals that
-#' `dp_inference()` adds to such a fit refer to the clipped columns. With a slope below one ([loss_logistic()]), and
-#' with weights in a geometry, the loss is another one, with the same minimiser if the model is right. Responses with
+#' `dp_inference()` adds to such a fit refer to the clipped columns. With a slope below one ([loss_logistic()]) the
+#' loss is another one, with the same minimiser if the model is right. Responses with
 #' declared bounds are clipped to them. Without, they are clipped only where they are 16 times as far from the middle as
 #' the ends of the range that was found, in which predictions stay; `print()` shows these wider ends.
+#'
+#' Those of a logistic fit are about the coefficients that `glm()` has on the same records, also where the model is wrong,
+#' unless many records are clipped: `summary()` then says before the numbers how many count less.
 #'
 #' Those of a fit by residuals are about the coefficients that `lm()`, `glm()` or, for the c that the fit shows,
 #' Huber's estimate have on the same records, also where the model is wrong. Where the counts show that few records
@@ -284,7 +297,8 @@ chosen_coefficients <- function(parm, names, call) {
 #' @param ... Not used; anything in it is an error.
 #' @return `dp_inference()`: the fit, with the new coefficients and a list `inference` of `type`, `released` (`point`,
 #'   `gradient`, `hessian`, `products`, with their `sd`, off a matrix' diagonal \eqn{sd / \sqrt2}{sd / sqrt(2)}, and
-#'   `n`; in a geometry `longest`, which is R; in its coordinates or those of the mapped rows, factors last; of a fit
+#'   `n`; in a geometry `longest`, which is R, and `sizes`, with noisy `counts` at `ends`, the fraction `beyond` the clip
+#'   and the standard deviation of its noise, `doubt`; in its coordinates or those of the mapped rows, factors last; of a fit
 #'   by residuals in those of its last steps, with noisy `counts` of `lengths` and `sizes` at their `ends`, and of
 #'   residuals at `ends`, with `scale`, and with `clip`, which is L, and `tail`, for the mapped response), `vcov`
 #'   (widened, without `NA`), `reason` (why a coefficient is not shown, or `NA`) and `privacy`, as in a fit. `vcov()`:

@@ -1,26 +1,35 @@
 # What intervals need, of fits whose slopes are bounded, and the step from there that all fits take.
 
-# Fractions of the cost of intervals. Type "model" needs no products, so the other fractions are scaled up.
-inference_shares <- c(gradient = 0.40, hessian = 0.30, products = 0.05)
+# Fractions of the cost of intervals. Type "model" needs no products, and only rows in a geometry have their sizes
+# counted: the other fractions are then scaled up.
+inference_shares <- c(gradient = 0.40, hessian = 0.30, products = 0.05, sizes = 0.03)
 inference_types <- c("sandwich", "model")
 
 # oracle: in the coordinates of the mapped rows; solution: coefficients of the columns.
 infer <- function(oracle, design, geometry, solution, type, rho, n) {
   if (!is.null(geometry)) move_oracle(oracle, geometry)
   point <- to_geometry(geometry, core_start(design, solution))
-  shares <- inference_shares[if (type == "sandwich") names(inference_shares) else c("gradient", "hessian")]
-  cost <- shares / sum(shares) * rho * (1 - 1e-12)
+  cost <- inference_costs(type, geometry, rho)
   released <- list(
     point = point, gradient = dp_gradient(oracle, point, rho = cost[["gradient"]]),
     hessian = dp_hessian(oracle, point, rho = cost[["hessian"]]),
     products = if (type == "sandwich") products(oracle, point, cost[["products"]]), n = n
   )
-  released$longest <- geometry$cap
+  if (!is.null(geometry)) {
+    released[c("longest", "sizes")] <- list(geometry$cap, damped_sizes(oracle, geometry, point, cost[["sizes"]]))
+  }
   known <- if (is.null(geometry)) known_entries(design) else nothing_known(length(point))
-  step <- one_step(released, design, known, step_prior * coefficient_unit(design, geometry))
+  plain <- one_step(released, design, known, step_prior * coefficient_unit(design, geometry))
+  step <- if (is.null(geometry)) plain else bent_step(plain, released, geometry)
   # The posterior mean of a path in the geometry predicts better than a Newton step.
-  c(list(type = type, released = released), step_intervals(step, design, geometry),
+  c(list(type = type, released = released), step_intervals(step, design, geometry, plain),
     list(predictor = if (is.null(geometry)) mapped_coef(design, NULL, shrink(step)) else solution))
+}
+
+inference_costs <- function(type, geometry, rho) {
+  left_out <- c(if (type == "model") "products", if (is.null(geometry)) "sizes")
+  shares <- inference_shares[setdiff(names(inference_shares), left_out)]
+  shares / sum(shares) * rho * (1 - 1e-12)
 }
 
 # The coefficient of the core that is one for a column: in [-1, 1], or with a standard deviation of one.
@@ -29,14 +38,17 @@ coefficient_unit <- function(design, geometry = NULL) if (is.null(geometry)) des
 # ---- in a geometry ----
 
 # Columns of a small spread, which the noise would hide in the coordinates of the mapped rows, have one like others
-# here. A record's row z has the weight min(1, (R / |z|)^2) in all three releases, which bounds what it adds to the
-# gradient by R and to the Hessian by R^2 / 4. With such weights the expected gradient is still zero at the coefficients
-# of a right model, and the Hessian and the products are those of this gradient: nothing is biased. R is larger where
-# there is little noise, so that hardly a row weighs less (inst/experiments/interval-rule.R).
+# here. A record adds to the gradient its slope r times its row z, clipped to R L / |z|, so R L at most for slopes of up
+# to L: hardly a record is clipped, as long rows with steep slopes are rare. Its row has the weight min(1, (R / |z|)^2)
+# in the Hessian, which makes it smaller, and intervals a little wider. R is larger where there is less noise
+# (inst/experiments/interval-rule.R). Noisy counts of |z| |r| tell how many records are clipped: with many, intervals
+# are about another estimate than that of glm(), and summary() says so.
 
 damped_least <- 1.25    # smallest R; rows have a norm of about one
-damped_noise <- 0.0025  # d / (n mu) below which R is larger, with mu the budget of the intervals,
+damped_noise <- 0.006   # d / (n mu) below which R is larger, with mu the budget of the intervals,
 damped_growth <- 1 / 4  # by this power
+damped_ends <- 2^((-2:5) / 2) # of the counts of sizes, times R L
+damped_doubt <- 2       # standard deviations by which the fraction of clipped records exceeds zero where it is told
 
 # geometry: of the fit, or NULL.
 damped_geometry <- function(geometry, loss, n, rho) {
@@ -44,6 +56,18 @@ damped_geometry <- function(geometry, loss, n, rho) {
   d <- length(geometry$scale) + geometry$intercept
   longest <- damped_least * max(1, (damped_noise * n * sqrt(2 * rho) / d)^damped_growth)
   untilted(geometry, weighted = TRUE, damped = TRUE, cap = longest, bound = longest * loss_bounds(loss)[["lipschitz"]])
+}
+
+# Noisy counts of what records would add to the gradient.
+damped_sizes <- function(oracle, geometry, point, rho) {
+  ends <- geometry$bound * damped_ends
+  most <- loss_bounds(oracle$loss)[["lipschitz"]]
+  longest <- max(ends) / most
+  answer <- .Call(ffi_oracle_residual_counts, oracle$pointer, point, ends / longest, most, longest, rho,
+                  oracle$noise == "reproducible")
+  counts <- new_release(answer$counts, answer$sd)
+  beyond <- damped_ends > 1
+  list(counts = counts, ends = ends, beyond = sum(counts[beyond]), doubt = sqrt(sum(beyond)) * answer$sd)
 }
 
 products <- function(oracle, point, rho) {
@@ -142,12 +166,18 @@ one_step <- function(released, design, known = known_entries(design), prior = st
   spread <- if (is.null(released$products)) recompose(vectors, values) else
     positive_part(tidy_matrix(released$products, known)[seen, seen, drop = FALSE])
   diag(spread) <- raised(diag(spread), residual^2 * diag(recompose(vectors, values)), attr(released$products, "sd"))
-  meat <- spread / released$n + diag(attr(released$gradient, "sd")^2 + allow^2, q) +
-    noise_covariance(step, sd, known)[seen, seen, drop = FALSE]
+  meat <- gradient_covariance(released, spread, step, known, seen, allow)
   place <- diag(p)[, seen, drop = FALSE]
-  list(w = released$point - step, covariance = place %*% (inverse %*% meat %*% inverse) %*% t(place),
+  inverse <- place %*% inverse %*% t(place)
+  list(w = released$point - step, covariance = inverse %*% place %*% meat %*% t(place) %*% inverse, inverse = inverse,
        open = cbind(place %*% vectors[, open, drop = FALSE], diag(p)[, unseen, drop = FALSE]), prior = prior,
        unseen = unseen)
+}
+
+# Of g: the sampling of the records, the noise of g, and that of H times the step. spread: J, of the coefficients `of`.
+gradient_covariance <- function(released, spread, step, known, of = seq_along(step), allow = 0) {
+  spread / released$n + diag(attr(released$gradient, "sd")^2 + allow^2, length(of)) +
+    noise_covariance(step, attr(released$hessian, "sd"), known)[of, of, drop = FALSE]
 }
 
 # Which coefficients of the core belong to columns whose curvature does not exceed the noise level? It is the curvature
@@ -219,8 +249,9 @@ noise_covariance <- function(v, sd, known) {
 
 # step: the value of one_step(), in the coordinates of this geometry or, if it is NULL, of the mapped rows. Not shown
 # are estimates with too large an unresolved part, and those that a column that was left out affects: its slope and,
-# unless it is a level, the intercept, if the column's centre is not zero.
-step_intervals <- function(step, design, geometry = NULL) {
+# unless it is a level, the intercept, if the column's centre is not zero. plain: the step without bent_step(), whose
+# standard errors tell whether anything is resolved: those of a bent one are large where its estimates are.
+step_intervals <- function(step, design, geometry = NULL, plain = step) {
   map <- core_map(design, geometry)
   level <- column_groups(design) > 0L
   if (design$intercept) map[1, step$unseen & level] <- 0
@@ -229,8 +260,9 @@ step_intervals <- function(step, design, geometry = NULL) {
   dimnames(covariance) <- list(rownames(map), rownames(map))
   variance <- diag(covariance)
   moderate <- step$prior^2 * rowSums(map^2)
+  resolved <- diag(map %*% (plain$covariance + plain$prior^2 * tcrossprod(plain$open)) %*% t(map)) <= moderate
   unseen <- drop((map != 0) %*% step$unseen) > 0
-  hidden <- variance == 0 | diag(open) > step_most * variance | variance > moderate | unseen
+  hidden <- variance == 0 | diag(open) > step_most * variance | !resolved | unseen
   reason <- ifelse(hidden, hidden_reasons(step, design, rownames(map)), NA)
   list(coefficients = mapped_coef(design, geometry, step$w), vcov = covariance, reason = reason)
 }

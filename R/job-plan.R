@@ -224,14 +224,14 @@ noisy_inverse <- function(hessian, sd) {
 # path of "newton" is the mean of half of the steps, which use a fifth of the budget; that of "newton-ridge" has about
 # the noise of one gradient that uses a fifth.
 newton_releases <- function(s) {
-  share <- inference_shares
+  cost <- inference_costs("sandwich", s$geometry, (1 - inference_path) * s$left)
   at <- plan_coordinates(s)
-  nu <- planned_sd(s, "gradient", s$left, at$oracle)
+  sd <- function(rho) planned_sd(s, "gradient", rho, at$oracle)
   hessian <- s$curvature * at$second
   inverse <- inverse_of(hessian)
-  list(hessian = hessian, inverse = inverse, sd = nu / sqrt(share[["gradient"]]),
-       path = (if (is.null(s$geometry)) 2 else 1) / 0.2 * nu^2 * inverse %*% inverse,
-       hessian_sd = planned_sd(s, "hessian", s$left * share[["hessian"]], at$oracle), prior = step_prior * at$unit)
+  list(hessian = hessian, inverse = inverse, sd = sd(cost[["gradient"]]),
+       path = (if (is.null(s$geometry)) 2 else 1) / 0.2 * sd(s$left)^2 * inverse %*% inverse,
+       hessian_sd = planned_sd(s, "hessian", cost[["hessian"]], at$oracle), prior = step_prior * at$unit)
 }
 
 # The ratio of the widths of the private and the non-private interval, by column.

@@ -342,15 +342,19 @@ moved_words <- function(plan) {
   third <- rep(1 / 3, side)
   residuals <- has_residuals(plan$loss)
   tilt <- if (has_slopes(plan$loss)) 1 / 3 else 0
-  moved <- in_geometry(plan, list(scale = third, centre = third * plan$intercept, end = 0 * third, constant = 1 / 3,
-                                  weighted = TRUE, cap = 1, bound = 1 / 3, tilt = tilt, shortest = 1 / 3))
+  in_it <- function(...) {
+    in_geometry(plan, list(scale = third, centre = third * plan$intercept, end = 0 * third, constant = 1 / 3,
+                           weighted = TRUE, cap = 1, bound = 1 / 3, shortest = 1 / 3, ...))
+  }
+  moved <- in_it(tilt = tilt)
   weighted <- fitting_words(moved, c(
     "usable", "weighted", if (has_outputs(plan)) "class gradient" else if (!residuals) "gradient",
     if (residuals) c("residual gradient", "residual counts", "recalibration", "residual products", "residual hessian",
                      "row lengths")
   ))
   own <- setdiff(push_words(plan), c("moments", "weighted moments", "response", "class counts", "clipped gradient"))
-  union(weighted, fitting_words(plan, own))
+  damped <- if (!residuals && !has_outputs(plan)) fitting_words(in_it(tilt = 0, damped = TRUE), "residual counts")
+  union(union(weighted, damped), fitting_words(plan, own))
 }
 
 # Over batches. There matrices of many columns are computed, too, as batches are small.

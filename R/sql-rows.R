@@ -346,20 +346,13 @@ room <- function(plan) {
 }
 
 # The length that the vector is multiplied by; the slope of the row's loss; weight times length, at most bound / slope
-# or, where a slope has no bound, the cap. A damped row has the weight (cap / length)^2 beyond the cap; as a multiple of
-# 2^-52, so that no square underflows (proofs: damped-rows).
+# or, of damped rows and where a slope has no bound, the cap.
 weighted_items <- function(plan, names) {
   if (!is_weighted(plan)) return(NULL)
   number <- plan$dialect$number
-  if (is_damped(plan)) {
-    cap <- plan$geometry$cap
-    size <- sprintf("((CASE WHEN l > %1$s THEN %2$s / l WHEN l <= %1$s THEN l END) + %3$s) - %3$s", number(cap),
-                    number(cap^2), number(1))
-    return(named(c(paste("l *", number(room(plan))), paste(number(room(plan)), "* (", size, ")")), names$length))
-  }
   bound <- number(plan$geometry$bound)
   least <- min_slope(plan$loss)
-  longest <- if (is.finite(least)) plan$geometry$bound / least else plan$geometry$cap
+  longest <- if (is.finite(least) && !is_damped(plan)) plan$geometry$bound / least else plan$geometry$cap
   far <- number(longest)
   slope <- sprintf("CASE WHEN l <= %1$s THEN %2$s WHEN l >= %3$s THEN %4$s WHEN l > %1$s THEN %1$s / l END", bound,
                    number(1), far, number(least))

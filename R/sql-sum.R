@@ -189,10 +189,13 @@ predictor_layers <- function(plan, layers, loss, weights, at, carried) {
   layers <- layer(plan, layers, c(carried, paste0("t", at), columns))
   if (!weights$residual) return(layers)
   layers <- layer(plan, layers, c(carried, "t0", paste0(names(all), 0, recycle0 = TRUE),
-                                  named(fill_in(loss$residual, loss, plan, 0), "r")))
+                                  named(fill_in(residual_of(loss), loss, plan, 0), "r")))
   layer(plan, layers, c(carried, "t0", paste0(names(all), 0, recycle0 = TRUE), "r",
                         paste(weights$size %||% "ABS(r)", "AS h")))
 }
+
+# Of damped rows it is the slope, on the lattice of the predictors.
+residual_of <- function(loss) loss$residual %||% sprintf("((%s) + 1e0) - 1e0", loss$slope)
 
 # Of several classes: m, the largest predictor; d, the sum of the exponentials of all less m; and v, the one of the
 # record's class, or q1, ..., the slopes, and r, the square of their norm.

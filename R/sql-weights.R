@@ -141,17 +141,17 @@ weights_of_lengths <- function(plan, what, loss) {
   weights
 }
 
-# s is weight times length, so s times l is at most the squared cap.
+# The slope times the length is clipped to the bound; s is the shorter of length and cap (proofs: damped-rows).
 weights_of_damped <- function(plan, what, loss) {
   g <- plan$geometry
-  slope <- sprintf("(%s) * s", loss$slope)
+  slope <- clipped_to(sprintf("(%s) * l", loss$slope), plan$dialect$number(g$bound))
   most <- g$cap^2 * loss_bounds(plan$loss)[c("curv_lower", "curv_upper")] * c(-1, 1)
   switch(what$word,
-    gradient = new_weights("vector", slope, c(-1, 1) * g$bound, lengths = "s"),
+    gradient = new_weights("vector", slope, c(-1, 1) * g$bound, lengths = "l"),
     products = new_weights("matrix", sprintf("(%1$s) * (%1$s)", slope), c(0, g$bound^2), matrix_unit(plan), prior = 2,
-                           lengths = "s"),
-    hessian = new_weights("matrix", sprintf("(%s) * s * l", loss$curvature), most, matrix_unit(plan),
-                          lengths = c("l", "s"))
+                           lengths = "l"),
+    "residual counts" = counts_of_sizes(plan, what),
+    hessian = new_weights("matrix", sprintf("(%s) * s * s", loss$curvature), most, matrix_unit(plan), lengths = "s")
   )
 }
 
@@ -177,8 +177,7 @@ weights_of_residuals <- function(plan, what) {
       of_residual("matrix", sprintf("(%1$s) * (%2$s) * (%2$s)", curvature, length),
                   c(0, clip * (hessian_longer * cap)^2), matrix_unit(plan), lengths = "l")
     },
-    "residual counts" = c(hat_weights(plan, what$steps, residual = TRUE, lengths = if (own) "l" else character()),
-                          list(size = size_text(plan, what))),
+    "residual counts" = counts_of_sizes(plan, what),
     recalibration = {
       r <- clipped_to("r", number(clip))
       product <- sprintf("(%s) * (%s) / 2e0", r, clipped_to("a", number(2)))
@@ -201,6 +200,11 @@ ramp_weight <- function(number, within) {
   high <- number((1 + hessian_ramp) * within)
   sprintf("CASE WHEN h <= %1$s THEN 1e0 WHEN h >= %2$s THEN 0e0 WHEN h > %1$s THEN (%2$s - h) * %3$s END", low, high,
           number(1 / (2 * hessian_ramp * within)))
+}
+
+counts_of_sizes <- function(plan, what) {
+  lengths <- if (isTRUE(what$cap > 0)) "l" else character()
+  c(hat_weights(plan, what$steps, residual = TRUE, lengths = lengths), list(size = size_text(plan, what)))
 }
 
 # What is counted in place of h, the size of the residual r.

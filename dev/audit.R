@@ -153,7 +153,7 @@ audit_intervals <- function() {
 }
 
 # The same in the coordinates of a geometry, where the record's row is eight times as long as the length from which on
-# it weighs less.
+# it weighs less, and its slope is clipped.
 audit_damped <- function() {
   x <- matrix(1, n, 1)
   release <- function(label) {
@@ -164,9 +164,10 @@ audit_damped <- function() {
     released <- fit$inference$released
     row <- fit$geometry$scale
     slope <- stats::plogis(-row * released$point)
+    gradient <- min(slope * row, released$longest)
     weight <- min(1, (released$longest / row)^2)
     answers <- released[c("gradient", "hessian", "products")]
-    change <- c(-weight * slope * row, weight * slope * (1 - slope) * row^2, (weight * slope * row)^2)
+    change <- c(-gradient, weight * slope * (1 - slope) * row^2, gradient^2)
     sum(change * unlist(answers) / vapply(answers, attr, 0, "sd")^2)
   }
   repeat_pair("what intervals in a geometry rest on", "at most eps", release, list(NA, 1))

@@ -1,4 +1,4 @@
-/* Damped rows: their sums are those of a plain loop, and what is refused of them (proofs: damped-rows). How sensitive
+/* Damped rows, also with records' weights: their sums are those of a plain loop, and what is refused of them (proofs: damped-rows). How sensitive
  * they are: test-barrier-weighted.c. */
 #include "fixture.h"
 
@@ -24,7 +24,9 @@ static void damp(const struct fixture *f, struct fixture_coordinates *c, double 
   CHECK(oracle_move(f->oracle, c->made) == BASE_OK);
 }
 
-static void open_damped(struct fixture *f, struct fixture_coordinates *c, const char *loss, int intercept) {
+/* weight: of each record, or NULL. */
+static void open_damped(struct fixture *f, struct fixture_coordinates *c, const char *loss, int intercept,
+                        const double *weight) {
   double *x = base_alloc(ROWS * P, sizeof *x), *y = base_alloc(ROWS, sizeof *y);
   for (size_t i = 0; i < ROWS; i++) {
     for (size_t j = 0; j < P; j++) x[i + j * ROWS] = i % 391 == 5 ? NAN : ctest_normal();
@@ -32,16 +34,21 @@ static void open_damped(struct fixture *f, struct fixture_coordinates *c, const 
   }
   fixture_open_rows(f, loss, x, y, ROWS, P, intercept, ORACLE_REPLACE_ONE, 100);
   CHECK(fixture_coordinates(f->data, 4, 1, 1.3, 1, c) == BASE_OK);
+  if (weight) CHECK(oracle_set_weights(f->oracle, weight, NULL, 0) == BASE_OK);
   damp(f, c, 1.1 * loss_bounds_of(loss_find(loss))->lipschitz);
 }
 
-/* Gradient, Hessian and products of a plain loop. Some of the rows weigh less than others. */
+/* Gradient, Hessian and products of a plain loop. Some slopes are clipped, before they are weighted, and some rows
+ * weigh less than others. */
 static void damped_rows(const char *loss, int intercept) {
+  double own[ROWS];
+  size_t clipped = 0;
   struct fixture f;
   struct fixture_coordinates c;
   double w[MOST], g[MOST], h[MOST * MOST], j[MOST * MOST], worst = 0, longest = 0;
   long double want_g[MOST] = {0}, want_h[MOST * MOST] = {0}, want_j[MOST * MOST] = {0};
-  open_damped(&f, &c, loss, intercept);
+  for (size_t i = 0; i < ROWS; i++) own[i] = ctest_uniform();
+  open_damped(&f, &c, loss, intercept, intercept ? own : NULL);
   size_t dim = data_dim(f.data);
   for (size_t k = 0; k < dim; k++) w[k] = ctest_normal();
   for (size_t i = 0; i < ROWS; i++) {
@@ -51,13 +58,19 @@ static void damped_rows(const char *loss, int intercept) {
     for (size_t k = 0; k < dim; k++) t += z[k] * w[k];
     predictor = (double)t;
     loss_eval(loss_find(loss), 1, &f.y[i], &predictor, NULL, &d1, &d2);
-    double weight = fmin(1, pow(1.1 / norm, 2));
+    double weight = fmin(1, pow(c.spec.cap / norm, 2)), most = c.spec.bound / norm;
+    clipped += fabs(d1) > most;
+    d1 = fmax(-most, fmin(d1, most));
+    if (intercept) {
+      d1 *= own[i];
+      weight *= own[i];
+    }
     longest = fmax(longest, norm);
     for (size_t a = 0; a < dim; a++) {
-      want_g[a] += weight * d1 * z[a] / ROWS;
+      want_g[a] += d1 * z[a] / ROWS;
       for (size_t b = 0; b < dim; b++) {
         want_h[a + b * dim] += weight * d2 * z[a] * z[b] / ROWS;
-        want_j[a + b * dim] += weight * d1 * weight * d1 * z[a] * z[b] / ROWS;
+        want_j[a + b * dim] += d1 * d1 * z[a] * z[b] / ROWS;
       }
     }
   }
@@ -69,7 +82,7 @@ static void damped_rows(const char *loss, int intercept) {
     worst = fmax(worst, (double)fmaxl(fabsl(h[a] - want_h[a]), fabsl(j[a] - want_j[a])));
   }
   CHECK(worst <= 1e-10);
-  CHECK(longest > 2);
+  CHECK(longest > 2 && clipped > 20);
   fixture_close(&f);
   coordinates_free(c.made);
 }
@@ -82,7 +95,7 @@ static void refused_damped(void) {
   struct coordinates *made = NULL;
   struct fixture f;
   struct fixture_coordinates c;
-  open_damped(&f, &c, "logistic", 1);
+  open_damped(&f, &c, "logistic", 1, NULL);
   struct oracle *o = f.oracle;
   CHECK(oracle_value(o, w, 0.1, answer, sd) == BASE_ERR_ARGUMENT);
   CHECK(oracle_majorant(o, w, 0.1, answer, sd) == BASE_ERR_ARGUMENT);

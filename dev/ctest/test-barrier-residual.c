@@ -4,7 +4,7 @@
  * weights, and the pairs of the proofs come within 0.1 % (proofs: sensitivity-response, sensitivity-residual,
  * residual-products, residual-hessian, residual-counts, row-lengths, recalibration, sensitivity-moments,
  * sensitivity-weighted). Queries of residuals have the cap of the coordinates or one of their own.
- * Their values by definition; what is refused for a slope without a bound.
+ * Their values by definition; what is refused for a slope without a bound. Counts are of damped rows, too.
  */
 #include "fixture.h"
 
@@ -46,9 +46,18 @@ void test_barrier_residual(void) {
       values_by_definition(weighted, 2, 0.5);
     }
   }
+  for (fixture_storage = 0; fixture_storage < FIXTURE_STORAGES; fixture_storage++) {
+    loss = "logistic";
+    for (int neighbours = ORACLE_REPLACE_ONE; neighbours <= ORACLE_ZERO_OUT; neighbours++) {
+      random_pairs(neighbours, COUNTS);
+      random_pairs(neighbours, SIZES);
+    }
+  }
   fixture_storage = FIXTURE_DENSE;
   refused();
 }
+
+static int is_damped(void) { return strcmp(loss, "logistic") == 0; }
 
 /* ---- the pairs of the proofs ---- */
 
@@ -148,7 +157,7 @@ static struct pair random_pair(enum oracle_neighbours neighbours) {
   }
   for (size_t j = 0; j < ENDS; j++) p.end[j] = (j > 0 ? p.end[j - 1] : 0) + exp(4 * ctest_uniform() - 4);
   for (int k = 0; k < 2; k++) {
-    p.y[k] = ctest_uniform() < 0.2 ? NAN : 3 * ctest_normal();
+    p.y[k] = ctest_uniform() < 0.2 ? NAN : is_damped() ? fixture_sign() : 3 * ctest_normal();
     p.weight[k] = ctest_uniform() < 0.5 ? 1 : ctest_uniform();
     p.offset[k] = ctest_uniform() < 0.1 ? NAN : ctest_uniform() < 0.1 ? (double)INFINITY : 4 * ctest_normal();
   }
@@ -200,6 +209,7 @@ static struct coordinates_spec spec_of(const struct pair *p) {
   return (struct coordinates_spec){.p = P,
                                    .intercept = 1,
                                    .weighted = 1,
+                                   .damped = is_damped(),
                                    .radius = 1.5,
                                    .constant = p->constant,
                                    .cap = p->cap,

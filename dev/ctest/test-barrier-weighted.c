@@ -91,8 +91,8 @@ static void worst_pairs(enum oracle_neighbours neighbours, size_t n) {
   }
 }
 
-/* Rows of length 30 in the coordinates: nearly opposite, or orthogonal. Of the length from which on they weigh less,
- * with margins far on the steep side; longer ones only for the Hessian, whose terms do not become smaller. */
+/* Rows of length 150 in the coordinates: nearly opposite, or orthogonal, with margins far on the steep side, and for
+ * the Hessian rows of length 90, whose terms are as large as those of shorter ones. */
 static void damped_pairs(enum oracle_neighbours neighbours, size_t n) {
   struct pair slopes = base_pair(n, 30), squares, curved;
   double c = 0.01, s = sqrt(1 - c * c);
@@ -109,7 +109,7 @@ static void damped_pairs(enum oracle_neighbours neighbours, size_t n) {
   for (int k = 0; k < 3; k++) {
     curved.w[0] = 0; /* the second derivative is largest there */
     curved.row[0][1] = curved.row[1][2] = 3;
-    curved.bound = (double[]){0.3, 4, 30}[k];
+    curved.cap = (double[]){0.3, 4, 30}[k];
     tight(neighbours, HESSIAN, curved);
   }
 }

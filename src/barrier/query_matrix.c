@@ -24,7 +24,7 @@ static void weights_hessian(const struct task *task, const struct data_block *b,
   const struct model *m = task->model;
   m->kind->predict(m, b, task->ask->at, t);
   model_eval(m, b, t, NULL, NULL, weight);
-  model_damp(m, b, weight);
+  model_damp_curvatures(m, b, weight);
 }
 
 static void weights_majorant(const struct task *task, const struct data_block *b, double *t, double *weight) {
@@ -37,7 +37,7 @@ static void slopes(const struct task *task, const struct data_block *b, double *
   const struct model *m = task->model;
   m->kind->predict(m, b, task->ask->at, t);
   model_eval(m, b, t, NULL, weight, NULL);
-  model_damp(m, b, weight);
+  model_damp_slopes(m, b, weight);
 }
 
 static void weights_lengths(const struct task *task, const struct data_block *b, double *t, double *weight) {

@@ -272,8 +272,11 @@ static double narrowest(const struct ask *a) {
   return least;
 }
 
+/* Counts are the only ones that suit damped rows, too, with slopes of another loss for residuals. */
 static int check_counts(const struct scope *s, const struct ask *a) {
-  if (check_cap(s, a) != BASE_OK || !zero_or_usable(a->clip) || a->k < 2) return BASE_ERR_ARGUMENT;
+  const struct model *m = &s->oracle->model;
+  if (!(model_clips(m) || model_damped(m)) || !zero_or_usable(a->cap)) return BASE_ERR_ARGUMENT;
+  if (!zero_or_usable(a->clip) || a->k < 2) return BASE_ERR_ARGUMENT;
   return a->step[0] > 0 && a->step[a->k - 1] <= 1e50 && narrowest(a) > 1e-50 ? BASE_OK : BASE_ERR_ARGUMENT;
 }
 
@@ -282,7 +285,8 @@ static int check_counts(const struct scope *s, const struct ask *a) {
 static double sensitivity_counts(const struct scope *s, const struct ask *a, size_t i) {
   double slope = sqrt(2) / narrowest(a);
   (void)i;
-  double error = bounds_rounding(s, slope * bounds_of(s)->curv_upper, la_norm(s->oracle->model.dim, a->at), 1);
+  double steep = fmax(bounds_of(s)->curv_lower, bounds_of(s)->curv_upper);
+  double error = bounds_rounding(s, slope * steep, la_norm(s->oracle->model.dim, a->at), 1);
   double roundings = a->cap > 0 ? 16 : 12;
   error += slope * roundings * DBL_EPSILON * rounded_size(s, a->step[a->k - 1]) * bounds_max_rows(s);
   return bounds_sensitivity(s, sqrt(bounds_terms(s)), error);

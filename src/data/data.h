@@ -75,7 +75,7 @@ struct coordinates_spec {
   size_t p;
   int intercept; /* without one there are no centres and no z_0 */
   int weighted;
-  int damped; /* of weighted rows: the longer a row, the less it weighs, in Hessians, too (proofs: damped-rows) */
+  int damped; /* of weighted rows: slopes are clipped, and longer rows weigh less in Hessians (proofs: damped-rows) */
   double radius, constant, cap;
   double bound;                 /* on a weighted row's gradient */
   const double *scale, *centre; /* p each */

@@ -8,9 +8,9 @@
  * (proofs: row-slopes). For a loss whose slope cannot be chosen there are weights only. Queries of residuals clip the
  * slope to the row's limit c min(1, cap / s), so that limit times s is at most c cap (proofs: sensitivity-residual).
  *
- * A damped row has the loss itself, with the weight min(1, (R / s)^2), R = B / L for slopes of at most L. Then weight
- * times slope times s is at most B, and weight times second derivative times s^2 at most R^2 times the latter's bound
- * (proofs: damped-rows).
+ * A damped row has the loss itself, with its slope clipped to B / s, so that slope times s is at most B. Its second
+ * derivative has the weight min(1, (R / s)^2), R the cap, so that weight times second derivative times s^2 is at most
+ * R^2 times the latter's bound (proofs: damped-rows).
  *
  * With a tilt k the loss has the weight 1 + k for y > 0 and 1 - k for y < 0, at the predictor
  * t + log((1 + k) / (1 - k)): then the true log-odds t still minimise the expected loss. The lengths are such that a
@@ -23,7 +23,6 @@
 #include <math.h>
 
 static double row_bound(const struct coordinates_spec *s);
-static double damped_length(const struct model *m);
 static double shift_of(const struct coordinates_spec *s);
 static void tilt(size_t n, double tilt, const double *y, double *restrict d1);
 
@@ -57,7 +56,7 @@ int model_move(struct model *m, const struct coordinates *coordinates) {
   int bounded = isfinite(loss_bounds_of(m->loss)->lipschitz);
   m->own.lipschitz = bounded ? (1 + fabs(coordinates->spec.tilt)) * row_bound(&coordinates->spec) : INFINITY;
   /* Rows may be long. */
-  double longest = m->coordinates->spec.damped && bounded ? damped_length(m) * (1 + 0x1p-48) : INFINITY;
+  double longest = coordinates->spec.damped && bounded ? coordinates->spec.cap * (1 + 0x1p-48) : INFINITY;
   m->own.curv_upper = b->curv_upper * longest * longest;
   if (b->curv_lower > 0) m->own.curv_lower = b->curv_lower * longest * longest;
   if (!isfinite(longest)) m->own.third = INFINITY;
@@ -83,17 +82,19 @@ void model_limits(const struct data_block *b, double clip, double cap, double *l
 /* With the rounding of the limit. */
 double model_limit_bound(double clip, double cap) { return clip * cap * (1 + 0x1p-48); }
 
-/* The length from which on a damped row weighs less. */
-static double damped_length(const struct model *m) {
-  return m->coordinates->spec.bound / loss_bounds_of(m->loss)->lipschitz;
+void model_damp_slopes(const struct model *m, const struct data_block *b, double *d1) {
+  if (!model_damped(m)) return;
+  for (size_t i = 0; i < b->rows; i++) {
+    double limit = m->coordinates->spec.bound / b->length[i] * (b->weight ? b->weight[i] : 1);
+    d1[i] = d1[i] > -limit ? (d1[i] < limit ? d1[i] : limit) : -limit;
+  }
 }
 
-void model_damp(const struct model *m, const struct data_block *b, double *d) {
+void model_damp_curvatures(const struct model *m, const struct data_block *b, double *d2) {
   if (!model_damped(m)) return;
-  double most = damped_length(m);
   for (size_t i = 0; i < b->rows; i++) {
-    double part = fmin(1, most / b->length[i]);
-    d[i] *= part * part;
+    double part = fmin(1, m->coordinates->spec.cap / b->length[i]);
+    d2[i] *= part * part;
   }
 }
 
@@ -130,7 +131,7 @@ SIMD_CLONES static void apply_weights(size_t n, double most, const double *lengt
 void model_slopes(const struct model *m, const struct data_block *b, const double *t, double *c, double *d1) {
   if (!model_weighted(m) || model_damped(m)) {
     model_eval(m, b, t, NULL, d1, NULL);
-    model_damp(m, b, d1);
+    model_damp_slopes(m, b, d1);
     return;
   }
   const struct coordinates_spec *s = &m->coordinates->spec;

@@ -84,10 +84,12 @@ const struct loss_bounds *model_bounds(const struct model *m);
 /* Bounds on a record's slope as a function of its predictor: its size, and its Lipschitz constant. */
 void model_slope_bounds(const struct model *m, double *size, double *lipschitz);
 int model_weighted(const struct model *m);
-/* Are these damped? Then sums of slopes, their squares and second derivatives have the weights of model_damp(). */
+/* Are these damped? Then slopes, their squares and second derivatives are those of the loss itself, as follows. */
 int model_damped(const struct model *m);
-/* Of damped rows: d_i <- d_i min(1, (R / |z_i|)^2), R the bound on a gradient over that of a slope. */
-void model_damp(const struct model *m, const struct data_block *b, double *d);
+/* Of damped rows: slopes, with the records' weights v_i, are clipped to v_i B / |z_i|, B the bound on a gradient; second
+ * derivatives are multiplied by min(1, (R / |z_i|)^2), R the cap. */
+void model_damp_slopes(const struct model *m, const struct data_block *b, double *d1);
+void model_damp_curvatures(const struct model *m, const struct data_block *b, double *d2);
 /* Bound on the change of a sum of gradients at a point of this norm where a record is replaced by any other, or by a
  * null record. */
 double model_gradient_change(const struct model *m, double norm, int replaces);

@@ -6,7 +6,7 @@ some_geometry <- function(design, weighted, tilt = 0, cap = 1, longer = 1, dampe
   low <- max(-1, -1 / design$radius)
   list(scale = longer * (1 + cos(seq_len(p)) / 2), centre = design$intercept * low * (0.1 + 0.3 / seq_len(p)),
        prior = rep(1, p), spread = rep(1, p), constant = 0.6, radius = design$radius, intercept = design$intercept,
-       weighted = weighted, damped = damped, cap = cap, bound = if (damped) cap else if (weighted) cap / 2 else 1,
+       weighted = weighted, damped = damped, cap = cap, bound = if (damped) 0.8 * cap else if (weighted) cap / 2 else 1,
        tilt = tilt, shortest = 0.75,
        end = ifelse(seq_len(p) %% 2 == 0 | !design$intercept, NaN, low))
 }
@@ -82,6 +82,13 @@ expect_moved <- function(pair, sizes = c(0, 1, 20, 1e3), words = c("gradient", "
   if ("usable" %in% words) {
     usable <- both(moved_ask("usable"))
     testthat::expect_identical(round(usable$database, 6), usable$memory)
+  }
+  if ("residual counts" %in% words) {
+    asked <- moved_ask("residual counts", cos(seq_len(pair$dim)), steps = 2^seq(-4, 0), clip = 0.8, cap = 2)
+    counts <- both(asked, utils::modifyList(asked, list(at = dpsosp:::from_geometry(pair$geometry, asked$at))))
+    # Lengths are enlarged by room().
+    testthat::expect_lt(max(abs(counts$database - counts$memory)) / n, 2 * (dpsosp:::room(pair$moved) - 1))
+    testthat::expect_gt(sum(counts$memory > 0), 2)
   }
   for (word in intersect(c("weighted", "hessian", "products"), words)) {
     at <- if (word != "weighted") cos(seq_len(pair$dim)) else numeric()

@@ -203,14 +203,15 @@ test_that("by default the answers are those of damped rows in the geometry of th
   d <- skewed_frame(2000)
   auto <- skewed_fit(d, 100)
   expect_identical(auto$method, "newton-ridge")
-  ledger <- utils::tail(dp_ledger(auto), 3)
-  expect_identical(ledger$what, c("gradient", "hessian", "gradient products"))
+  ledger <- utils::tail(dp_ledger(auto), 4)
+  expect_identical(ledger$what, c("gradient", "hessian", "gradient products", "residual counts"))
   longest <- auto$inference$released$longest
   expect_gt(longest, 1.25)
-  expect_equal(ledger$sensitivity, c(2 * longest, sqrt(2) / 4 * longest^2, sqrt(2) * longest^2) / 2000,
+  expect_equal(ledger$sensitivity, c(2 * longest, sqrt(2) / 4 * longest^2, sqrt(2) * longest^2, sqrt(2)) / 2000,
                tolerance = 1e-6)
-  # The three sums of a plain loop, with hardly any noise; rows would then weigh less only if they were very long.
+  # The sums of a plain loop, with hardly any noise; nothing would then be clipped unless rows were very long.
   local_value("damped_noise", 0)
+  local_value("damped_least", 0.7)
   loud <- skewed_fit(d, 1e12)
   g <- loud$geometry
   released <- loud$inference$released
@@ -219,10 +220,16 @@ test_that("by default the answers are those of damped rows in the geometry of th
   weight <- pmin(1, released$longest^2 / rowSums(z^2))
   expect_gt(mean(weight < 0.9), 0.05)
   p <- stats::plogis(drop(z %*% released$point))
-  slope <- weight * (p - (d$y == "TRUE"))
+  size <- abs(p - (d$y == "TRUE")) * sqrt(rowSums(z^2))
+  slope <- (p - (d$y == "TRUE")) * pmin(1, released$longest / size)
+  expect_gt(mean(size > released$longest), 0.05)
   expect_equal(plain_numbers(released$gradient), colMeans(z * slope), tolerance = 1e-4)
   expect_equal(plain_numbers(released$hessian), c(crossprod(z, z * weight * p * (1 - p)) / 2000), tolerance = 1e-4)
   expect_equal(plain_numbers(released$products), c(crossprod(z * slope) / 2000), tolerance = 1e-4)
+  expect_equal(sum(released$sizes$counts), 1, tolerance = 1e-4)
+  ends <- released$sizes$ends
+  expect_equal(sum(released$sizes$counts * ends), mean(pmin(pmax(size, ends[1]), max(ends))), tolerance = 1e-4)
+  expect_match(dpsosp:::estimand_text(loud), "as of `glm\\(\\)`, in which about [0-9.]+ % .* count less")
 })
 
 test_that("in a geometry intervals cover, also where rows weigh less, and are far narrower", {

@@ -43,9 +43,9 @@ test_that("hostile values give sums as in the core, and no record adds more than
   }
 })
 
-test_that("SQLite takes gradients, Hessians and products of damped rows as the core does", {
+test_that("SQLite takes gradients, Hessians, products and counts of damped rows as the core does", {
   connection <- sqlite_connection()
-  words <- c("gradient", "hessian", "products", "usable")
+  words <- c("gradient", "hessian", "products", "residual counts", "usable")
   damped <- function(rows, formula, ...) moved_pair(connection, rows, formula, ..., weighted = TRUE, damped = TRUE)
   for (longer in c(1, 3)) {
     expect_moved(damped(d, y ~ a + b + f, cap = 1.3, longer = longer), words = words)
@@ -66,7 +66,7 @@ test_that("no record of damped rows adds more than its bound, whatever slope and
   steep <- losses
   steep$logistic[c("slope", "curvature")] <- c("(-9e0 * y)", "7e0")
   utils::assignInNamespace("sql_losses", steep, "dpsosp")
-  most <- c(gradient = 1.3, hessian = 1.3^2 / 4, products = 1.3^2)
+  most <- c(gradient = 0.8 * 1.3, hessian = 1.3^2 / 4, products = (0.8 * 1.3)^2)
   for (word in names(most)) {
     what <- moved_ask(word, numeric(pair$dim))
     weights <- dpsosp:::sql_weights(pair$moved, what)
