@@ -177,14 +177,14 @@ chosen_coefficients <- function(parm, names, call) {
 #' mean J of the second moments of the records' gradients. Their costs have the proportions 40 : 30 : 5. In `dp_sosp()`
 #' the method that finds w has a quarter of the budget.
 #'
-#' Of a fit in a geometry, as with `"auto"`, they are in its coordinates (see [geometry_public()]), in which all columns
-#' vary alike and rows z have a norm of about one. With \eqn{|l'| \le L} the slope l' of a record is clipped to L R / |z|
-#' in g and J, and in H a record has the weight \eqn{\min(1, (R/|z|)^2)}{min(1, (R/|z|)^2)}. With d coefficients and mu
-#' the budget of the intervals in Gaussian differential privacy, R is
-#' \eqn{1.25 \max(1, 0.006\,n\mu/d)^{1/4}}{1.25 max(1, 0.006 n mu / d)^(1/4)}: few rows are that long and have a steep
-#' slope, too. A fourth release, 3 of 78 parts, tells how many: noisy counts of |l'| |z|. With \eqn{0 \le l'' \le b} the
-#' sensitivities are 2 L R / n, \eqn{\sqrt2 b R^2 / n}{sqrt(2) b R^2 / n}, \eqn{\sqrt2 L^2 R^2 / n}{sqrt(2) L^2 R^2 / n}
-#' and \eqn{\sqrt2 / n}{sqrt(2) / n} (under `"zero-out"` L R / n, b R^2 / n, L^2 R^2 / n and 1 / n).
+#' Of a fit in a geometry, as with `"auto"`, they are in its coordinates (see [geometry_public()]), in which all
+#' columns vary alike and rows z have a norm of about one. With \eqn{|l'| \le L} the slope l' of a record is clipped
+#' to L R / |z| in g and J, and in H a record has the weight \eqn{\min(1, (R/|z|)^2)}{min(1, (R/|z|)^2)}. With d
+#' coefficients and mu the budget of the intervals in Gaussian differential privacy, R is \eqn{1.25 \max(1,
+#' 0.006\,n\mu/d)^{1/4}}{1.25 max(1, 0.006 n mu / d)^(1/4)}: few rows are that long and have a steep slope, too. A
+#' fourth release, 3 of 78 parts, tells how many: noisy counts of |l'| |z|. With \eqn{0 \le l'' \le b} the
+#' sensitivities are 2 L R / n, \eqn{\sqrt2 b R^2 / n}{sqrt(2) b R^2 / n}, \eqn{\sqrt2 L^2 R^2 / n}{sqrt(2) L^2 R^2 /
+#' n} and \eqn{\sqrt2 / n}{sqrt(2) / n} (under `"zero-out"` L R / n, b R^2 / n, L^2 R^2 / n and 1 / n).
 #'
 #' Of other fits, such as those by `"newton"`, they are in the coordinates of the mapped rows, |z| <= 1, without
 #' weights, and R is one in the sensitivities. Known zeros and equal entries of H and J (two indicators of one factor
@@ -258,8 +258,8 @@ chosen_coefficients <- function(parm, names, call) {
 #' declared bounds are clipped to them. Without, they are clipped only where they are 16 times as far from the middle as
 #' the ends of the range that was found, in which predictions stay; `print()` shows these wider ends.
 #'
-#' Those of a logistic fit are about the coefficients that `glm()` has on the same records, also where the model is wrong,
-#' unless many records are clipped: `summary()` then says before the numbers how many count less.
+#' Those of a logistic fit are about the coefficients that `glm()` has on the same records, also where the model is
+#' wrong, unless many records are clipped: `summary()` then says before the numbers how many count less.
 #'
 #' Those of a fit by residuals are about the coefficients that `lm()`, `glm()` or, for the c that the fit shows,
 #' Huber's estimate have on the same records, also where the model is wrong. Where the counts show that few records
@@ -295,14 +295,14 @@ chosen_coefficients <- function(parm, names, call) {
 #' @param unresolved `"NA"` or `"wide"`, see the section on estimates and covariance.
 #' @param label For a `budget` with a `store`: a text that it keeps, of at most 200 characters, see [budget-stores].
 #' @param ... Not used; anything in it is an error.
-#' @return `dp_inference()`: the fit, with the new coefficients and a list `inference` of `type`, `released` (`point`,
-#'   `gradient`, `hessian`, `products`, with their `sd`, off a matrix' diagonal \eqn{sd / \sqrt2}{sd / sqrt(2)}, and
-#'   `n`; in a geometry `longest`, which is R, and `sizes`, with noisy `counts` at `ends`, the fraction `beyond` the clip
-#'   and the standard deviation of its noise, `doubt`; in its coordinates or those of the mapped rows, factors last; of a fit
-#'   by residuals in those of its last steps, with noisy `counts` of `lengths` and `sizes` at their `ends`, and of
-#'   residuals at `ends`, with `scale`, and with `clip`, which is L, and `tail`, for the mapped response), `vcov`
-#'   (widened, without `NA`), `reason` (why a coefficient is not shown, or `NA`) and `privacy`, as in a fit. `vcov()`:
-#'   a matrix. `confint()`: a matrix with the ends of the intervals.
+#' @return `dp_inference()`: the fit, with the new coefficients and a list `inference` of `type`, `released`
+#'   (`point`, `gradient`, `hessian`, `products`, with their `sd`, off a matrix' diagonal \eqn{sd / \sqrt2}{sd /
+#'   sqrt(2)}, and `n`; in a geometry `longest`, which is R, and `sizes`, with noisy `counts` at `ends`, the fraction
+#'   `beyond` the clip and the standard deviation of its noise, `doubt`; in its coordinates or those of the mapped
+#'   rows, factors last; of a fit by residuals in those of its last steps, with noisy `counts` of `lengths` and
+#'   `sizes` at their `ends`, and of residuals at `ends`, with `scale`, and with `clip`, which is L, and `tail`, for
+#'   the mapped response), `vcov` (widened, without `NA`), `reason` (why a coefficient is not shown, or `NA`) and
+#'   `privacy`, as in a fit. `vcov()`: a matrix. `confint()`: a matrix with the ends of the intervals.
 #' @section Errors: Of class `dpsosp_error_inference`, before anything is charged: a loss that is not convex or whose
 #'   second derivative jumps (other than of fits by residuals), type `"model"` of a fit by residuals and one without
 #'   columns, a penalty, smooth terms, a fit by another method than `"newton-ridge"` in a geometry, a fit that already

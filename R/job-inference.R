@@ -19,3 +19,24 @@ job_intervals <- function(job) {
   oracle <- if (is.null(geometry)) job$oracle else plain_oracle(job)
   add_entries(job, intervals = infer(oracle, job$design, geometry, job$solution, job$inference, rho, job$n))
 }
+
+# oracle: in the coordinates of the mapped rows; solution: coefficients of the columns.
+infer <- function(oracle, design, geometry, solution, type, rho, n) {
+  if (!is.null(geometry)) move_oracle(oracle, geometry)
+  point <- to_geometry(geometry, core_start(design, solution))
+  cost <- inference_costs(type, geometry, rho)
+  released <- list(
+    point = point, gradient = dp_gradient(oracle, point, rho = cost[["gradient"]]),
+    hessian = dp_hessian(oracle, point, rho = cost[["hessian"]]),
+    products = if (type == "sandwich") products(oracle, point, cost[["products"]]), n = n
+  )
+  if (!is.null(geometry)) {
+    released[c("longest", "sizes")] <- list(geometry$cap, damped_sizes(oracle, geometry, point, cost[["sizes"]]))
+  }
+  known <- if (is.null(geometry)) known_entries(design) else nothing_known(length(point))
+  plain <- one_step(released, design, known, step_prior * coefficient_unit(design, geometry))
+  step <- if (is.null(geometry)) plain else bent_step(plain, released, geometry)
+  # The posterior mean of a path in the geometry predicts better than a Newton step.
+  c(list(type = type, released = released), step_intervals(step, design, geometry, plain),
+    list(predictor = if (is.null(geometry)) mapped_coef(design, NULL, shrink(step)) else solution))
+}

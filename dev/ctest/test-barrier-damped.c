@@ -1,5 +1,5 @@
-/* Damped rows, also with records' weights: their sums are those of a plain loop, and what is refused of them (proofs: damped-rows). How sensitive
- * they are: test-barrier-weighted.c. */
+/* Damped rows, also with records' weights: their sums are those of a plain loop, and what is refused of them (proofs:
+ * damped-rows). How sensitive they are: test-barrier-weighted.c. */
 #include "fixture.h"
 
 enum { ROWS = 2500, P = 5, MOST = P + 1, STEPS = 3 };

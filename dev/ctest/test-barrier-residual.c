@@ -57,10 +57,9 @@ void test_barrier_residual(void) {
   refused();
 }
 
-static int is_damped(void) { return strcmp(loss, "logistic") == 0; }
-
 /* ---- the pairs of the proofs ---- */
 
+static int is_damped(void) { return strcmp(loss, "logistic") == 0; }
 static int is_count(void) { return strcmp(loss, "poisson") == 0; }
 
 /* Of counts of at most one, whose mean is 1/2 where the intercept alone is not zero. */

@@ -3,7 +3,7 @@
 # strong column or neither; NON-PRIVATE comparison with glm().
 #   Rscript bent-rule.R RESULTS.csv [RUNS]
 # makes RUNS (30) runs of every design, eps and rule. A row:
-#   covered  fraction of the intervals, of those that are shown, that cover the coefficients of glm() on the same records
+#   covered  fraction of the shown intervals that cover the coefficients of glm() on the same records
 #   shown    fraction of the coefficients that are shown
 #   ratio    median width over that of glm()
 suppressMessages(library(dpsosp))
@@ -14,7 +14,8 @@ source(file.path(dirname(this_file), "common.R"))
 
 designs <- list(
   "rare, strong" = list(n = 6000, truth = c(-6.5, 2.7, 0.5)), "rare, weak" = list(n = 6000, truth = c(-3.5, 0.3, 0.2)),
-  "balanced, strong" = list(n = 3000, truth = c(0, 2.5, -1)), "balanced, weak" = list(n = 1500, truth = c(0.3, 0.4, -0.2))
+  "balanced, strong" = list(n = 3000, truth = c(0, 2.5, -1)),
+  "balanced, weak" = list(n = 1500, truth = c(0.3, 0.4, -0.2))
 )
 rules <- list(newton = function(q, p) 0, "1 - p / q" = function(q, p) max(0, 1 - p / q),
               "q / (q + p)" = function(q, p) q / (q + p), whole = function(q, p) 1)

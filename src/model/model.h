@@ -86,8 +86,8 @@ void model_slope_bounds(const struct model *m, double *size, double *lipschitz);
 int model_weighted(const struct model *m);
 /* Are these damped? Then slopes, their squares and second derivatives are those of the loss itself, as follows. */
 int model_damped(const struct model *m);
-/* Of damped rows: slopes, with the records' weights v_i, are clipped to v_i B / |z_i|, B the bound on a gradient; second
- * derivatives are multiplied by min(1, (R / |z_i|)^2), R the cap. */
+/* Of damped rows: slopes, with the records' weights v_i, are clipped to v_i B / |z_i|, B the bound on a gradient, and
+ * second derivatives are multiplied by min(1, (R / |z_i|)^2), R the cap. */
 void model_damp_slopes(const struct model *m, const struct data_block *b, double *d1);
 void model_damp_curvatures(const struct model *m, const struct data_block *b, double *d2);
 /* Bound on the change of a sum of gradients at a point of this norm where a record is replaced by any other, or by a

@@ -96,8 +96,8 @@ test_that("an intercept rests on slopes of columns whose range has its centre el
 
 test_that("the summary says what the numbers are about", {
   about <- function(fit) paste(capture.output(print(summary(fit))), collapse = "\n")
-  expect_match(about(fit), paste0("About the coefficients of logistic regression, as of `glm\\(\\)`, of numeric columns\n",
-                                  "clipped to their ranges\n"))
+  expect_match(about(fit), paste0("About the coefficients of logistic regression, as of `glm\\(\\)`, of numeric ",
+                                  "columns\nclipped to their ranges\n"))
   expect_match(about(bought(20, radius = 1)), "of rows clipped to norm 1")
   expect_match(about(bought(20, loss = loss_logistic(0.6))), "slope")
   expect_false(grepl("clipped", about(bought(20, formula = y ~ f, bounds = list()))))
