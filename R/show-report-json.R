@@ -62,3 +62,62 @@ spent_fields <- function(ledger) {
 
 # The text of an item of the page, without its title and marks.
 plain_item <- function(item) gsub("`", "", sub("^\\*\\*[^*]+\\*\\*:? ", "", item), fixed = TRUE)
+
+# ---- of a page or of these fields ----
+
+#' A statement of privacy to hand out
+#'
+#' One page about what a result guarantees, for a reader who decides whether it may be published, such as a data
+#' protection officer: the guarantee and its relation, what is protected and what is not, what is assumed to be public,
+#' what the budget was spent on, what the guarantee means for an attacker who tests a suspicion, and what is left of it
+#' for persons with several records. It is made of public facts and released numbers, and costs nothing.
+#'
+#' @param x A fit, an evaluation, a certificate, the value of [dp_tune()], or a budget.
+#' @param file `NULL`, which prints, or the name of a file to write: HTML with a picture for `.html` and `.htm`,
+#'   Markdown with a table for `.md`, JSON for `.json`. An existing file is replaced. It has no references to other
+#'   files.
+#' @param format What is printed without a file: `"markdown"`, `"html"` or `"json"`. JSON, which needs the package
+#'   jsonlite, has the fields of the public registry of deployments of differential privacy (OpenDP's
+#'   deployments-registry-data) that follow from `x`: variant, unit, parameters, relation, mechanisms with their shares
+#'   of the budget, what is public. Who publishes what and why is for the curator to add. Its schema, with a version, is
+#'   `system.file("extdata", "report-schema.json", package = "dpsosp")`.
+#' @param ... Not used; anything in it is an error.
+#' @return The text, one string for each line, invisibly.
+#'
+#' @details An attacker knows all records but one, has two candidates for this one, and tests from the result which it
+#'   is. `power` is the largest probability to find a true suspicion, where a false one is raised with probability
+#'   `alpha`. For Gaussian releases that were counted exactly (accountant `"gdp"`) it is
+#'   \eqn{\Phi(\Phi^{-1}(\alpha) + \mu)}{pnorm(qnorm(alpha) + mu)}, for any other
+#'   \eqn{\min(1, e^\epsilon\alpha + \delta, 1 - e^{-\epsilon}(1 - \delta - \alpha))}{min(1, exp(eps) alpha + delta,
+#'   1 - exp(-eps) (1 - delta - alpha))}. At eps = 1 and delta = 1e-6 these are 8.0 and 13.6 percent for an alpha of 5
+#'   percent.
+#'
+#'   A person with k records is protected as k records are: see `group` of [dp_convert()].
+#'
+#'   A budget in `mu` or `rho` is also shown as eps at delta = 1e-6. A durable budget lists its reservations.
+#' @section Errors: `dpsosp_error_argument` for an `x` of another class, for a name of another type of file, and for a
+#'   file that cannot be written.
+#' @references Dong, Roth and Su (2022), Gaussian differential privacy; Wasserman and Zhou (2010), A statistical
+#'   framework for differential privacy.
+#' @seealso [dp_verify()], [dp_ledger()].
+#' @examples
+#' d <- covertype[1:3000, ]
+#' fit <- dp_sosp(cover ~ elevation, d, eps = 1, delta = 1e-6,
+#'                bounds = list(elevation = c(1850, 3900)))
+#' dp_report(fit)
+#' page <- tempfile(fileext = ".html")
+#' dp_report(fit, page)
+#' @export
+dp_report <- function(x, file = NULL, format = "markdown", ...) {
+  call <- sys.call()
+  check_dots(call)
+  require_given()
+  format <- check_choice(format, names(report_endings), "format", call)
+  if (!is.null(file)) format <- check_page(file, call)
+  text <- if (format == "json") report_json(x, call) else {
+    blocks <- if (inherits(x, "dp_budget")) budget_blocks(x) else result_blocks(x, call)
+    if (format == "html") page_html(blocks) else page_markdown(blocks)
+  }
+  if (is.null(file)) cat(text, sep = "\n") else write_page(text, file, call)
+  invisible(text)
+}

@@ -9,8 +9,8 @@ problem_matrix <- function(n = 300, d = 2, seed = 1, w = (-1)^seq_len(d)) {
 }
 
 # Two numeric columns, a factor, a response with two levels.
-# How far two records' logistic gradients may be apart at a point of this norm, by a search (proofs: sensitivity-gradient);
-# under zero-out the largest of one.
+# How far two records' logistic gradients may be apart at a point of this norm, by a search (proofs:
+# sensitivity-gradient); under zero-out the largest of one.
 logistic_change <- function(norm, relation = "replace-one") {
   if (relation == "zero-out") return(stats::plogis(norm))
   max(1, 2 * stats::plogis(norm * (0:1e5) / 1e5) * sqrt(1 - ((0:1e5) / 1e5)^2))

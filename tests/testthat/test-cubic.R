@@ -44,8 +44,8 @@ test_that("inner steps solve the strongly convex problem, with the noise of each
   }
   ledger <- few("replace-one")
   expect_equal(ledger$what, c(rep("model gradient", 4), "gradient"))
-  # At the iterate itself the model's gradient is the gradient, at w = 0 first. The next point lies in the ball of radius
-  # 10.
+  # At the iterate itself the model's gradient is the gradient, at w = 0 first. The next point lies in the ball of
+  # radius 10.
   expect_equal(ledger$sensitivity[1], 1 / 4000, tolerance = 1e-6)
   expect_gt(ledger$sensitivity[2] * 4000, 1)
   expect_lte(ledger$sensitivity[2] * 4000, (1 + 0.25 * 10) * (1 + 1e-6))
