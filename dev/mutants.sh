@@ -186,7 +186,7 @@ caught_by() {
 first_failure() {
   grep -m 1 -E ': failed: |answers differently|^── (Failure|Error) ' "$work/log" |
     sed -E 's/^── (Failure|Error) //; s/ ─+$//'
-  grep -m 1 -A 1 '^FAILED ' "$work/log" | sed 's/^FAILED //' | paste -sd ' ' | tr -s ' '
+  grep -m 1 -A 1 '^FAILED ' "$work/log" | sed 's/^FAILED //' | paste -sd ' ' | tr -s ' ' || true
 }
 
 main

@@ -19,7 +19,7 @@ case ${1:-} in
     sanitized=('^(batch|budget|counts-level|fit|huber|leak|multinomial|network|oracle|records|rows|source.*|spider)$')
     accountants=
     ;;
-  *) long='' first=('^([^ps]|s[^ht])') ;;
+  *) long='' first=('^([^ps]|s[^h])') ;;
 esac
 unset DPSOSP_LONG CTEST_QUICK
 if [ -n "$long" ]; then export DPSOSP_LONG=1; else export CTEST_QUICK=1; fi
@@ -28,7 +28,7 @@ mkdir -p build/log
 rm -f build/log/*
 
 # Two lanes run in parallel, as most stages use one processor. The second begins with what needs no installed package,
-# and in the short form ends with the R tests of files that begin with p, sh and st.
+# and in the short form ends with the R tests of files that begin with p and sh.
 main() {
   stage setup dev/setup.sh
   install &
@@ -76,7 +76,7 @@ second_lane() {
 
 examples_and_tests() {
   stage examples Rscript dev/examples.R build/lib
-  stage rtests-2 Rscript dev/rtests.R build/lib '^(p|s[ht])'
+  stage rtests-2 Rscript dev/rtests.R build/lib '^(p|sh)'
 }
 
 build_and_check() {
