@@ -118,27 +118,26 @@
 #'    own, but at least 3 and at most 50 percent. The run starts at the constant prediction of these.
 #' 2. The moments of the geometry (9 percent) and the matrix M of weighted rows (`matrix_share`; `NULL`: 6 percent of
 #'    the whole budget) are released.
-#' 3. At the start the Hessian is \eqn{(\mathrm{diag}(q) - qq') \otimes M}{(diag(q) - q q') (x) M}. Each of K - 1
-#'    eigenvectors of diag(q) - qq', the directions, has an eigenvalue \eqn{l_k}{l_k}. `iterations` gradients (`NULL`:
-#'    60) move the coefficients of each direction by \eqn{-(l_k M + a_k I)^{-1}}{-(l_k M + a_k I)^-1} times its
-#'    gradient. A record's slopes are clipped to the norm 1, from at most \eqn{\sqrt 2}{sqrt(2)}, and a row longer than
-#'    R has the weight R/|z|, with R = 1 or, where there is little
-#'    noise, more. \eqn{a_k}{a_k} is so large that the noise of the iterates costs little loss: the variance
-#'    of a direction's predictors is at most 0.5, and at most 0.03 / \eqn{l_k}{l_k}.
-#' 4. The mean of the last 85 percent of the iterates is, in a quadratic model, a known part of the way to the minimum,
-#'    plus noise of known variance. The solution is the posterior mean of the minimum given this mean, with predictors
-#'    of the standard deviation t = 0, 1/32, 1/16, ..., 8 in each direction. The mean is taken to have gone at least
-#'    half of the way, because classes that are rare in most rows but not in some have more curvature there than the
-#'    model has.
+#' 3. `iterations` rounds (`NULL`: 10, or 20 where d / (n mu) is below 0.015, with mu the budget in Gaussian differential
+#'    privacy) follow. Each releases a gradient at the point that all releases so far make the most of: the posterior
+#'    mean of the minimiser. A row longer than R has the weight R/|z|, with R = 2/3 or, where there is little
+#'    noise, more. A record's slopes are clipped to the norm 0.85, or more where there is little noise, from at
+#'    most \eqn{\sqrt 2}{sqrt(2)}. Later rounds have more of the budget, each 1.3 (1.15) times that of the one before.
+#' 4. For the posterior mean the Hessian is taken for \eqn{C \otimes M}{C (x) M}, with C the mean of
+#'    diag(p) - pp' over predictors that vary as those of the current point do, p the probabilities of the classes. The
+#'    gradients are then one noisy linear equation for the minimiser; with 20 rounds each leaves at most 0.9 of
+#'    the weight of those before. The prior is that of predictors of the standard deviation t = 1/32, 1/16, ..., 8, with
+#'    probabilities in proportion to 1 / (1 + (t / 2)^4); the releases decide between them. No round changes the
+#'    predictors of a class by a standard deviation of more than 0.35.
 #' 5. A last gradient, not clipped, with the fraction `certificate_share` of the budget, certifies the solution. As
 #'    slopes were clipped it need not be small where there is little noise.
 #'
 #' An intercept and columns are needed, and there is no `start`. Sources of all kinds and weights are possible. The
-#' script `inst/experiments/multinomial.R` compares the constants with others on synthetic problems, and the method
-#' with `"newton"` and with one logistic fit for each class.
+#' script `inst/experiments/rounds-rule.R` compares the constants with others on synthetic problems,
+#' `inst/experiments/multinomial.R` the method with `"newton"` and with one logistic fit for each class.
 #'
 #' @param iterations Number of steps, a whole number of at least 1; `NULL`: 70 for at most 10,000 records, unless
-#'   smooth terms have columns beyond straight lines, else 160.
+#'   smooth terms have columns beyond straight lines, else 160; other numbers for numbers, counts and several classes.
 #'   Each is a pass over the data; fewer lose accuracy, above all where a class is rare and the signal strong.
 #' @param matrix_share Fraction of the budget for the matrix, in (0, 1); `NULL`: 0.06 for at most 10,000 records, else
 #'   0.03. The budget here is what the releases of ranges, start and geometry leave, without the fraction for the
@@ -251,23 +250,26 @@ start_curvature <- function(job, most) {
   if (is.null(fraction) || has_curves(job)) most else min(most, fraction * (1 - fraction))
 }
 
-# Losses with several outputs with the method "newton-ridge" (src/method/classes.c): one matrix of rows, and one of the
-# classes' fractions, which are released first. Constants were chosen on synthetic problems:
-# inst/experiments/multinomial.R.
+# Losses with several outputs with the method "newton-ridge" (src/method/rounds.c): rounds at the posterior mean, from
+# the fractions of the classes, which are released first. inst/experiments/rounds-rule.R compares the constants with
+# others on synthetic problems.
 
 classes_counts <- c(0.03, 0.5) # least and largest fraction of the budget for the fractions of the classes,
 classes_precise <- 30          # which have this n mu of their own in between
 classes_matrix <- 0.06         # for the weighted matrix
-classes_steps <- 60L
-classes_clip <- 1              # of a record's slopes, whose norm is at most sqrt(2)
-classes_reach <- 8             # time constants of the slowest direction, over those that the noise of one step allows
-classes_least <- 0.6           # least term added to a matrix, over the norm of its noise
-classes_iterate_variance <- 0.5 # largest variance of the predictors of a direction caused by the noise of the iterates,
-classes_iterate_loss <- 0.03   # and largest product of this variance and the curvature of the direction
-classes_tail <- 0.85           # fraction of the iterates whose mean is taken
-classes_trust <- 0.5           # smallest part of a distance that this mean is taken to have gone
+classes_rounds <- 10L
+classes_growth <- 1.3          # of the rounds' budgets
+classes_kept <- 1              # part of the weights of earlier rounds that a round leaves them
+classes_quiet <- list(noise = 0.015, rounds = 20L, growth = 1.15, # the same where d / (n mu) is smaller than `noise`;
+                      kept = 0.9, least = 5e-4, power = 0.25)    # below `least` kept falls with this power of it
+classes_longer <- 1.5          # the length that rows may have elsewhere, over that from which on they weigh less
+classes_clip <- 0.85           # least norm to which a record's slopes, of at most sqrt(2), are clipped; it grows with
+classes_clip_noise <- 0.012    # this power of n mu / d times this
+classes_clip_growth <- 0.25
+classes_reach <- 0.35           # largest standard deviation of a change of an output's predictors
 classes_signal <- 2^-5         # smallest standard deviation of the predictors that the solution is shrunk for
 classes_signals <- 9L          # number of such values, each twice the one before
+classes_usual <- 2             # larger ones are less likely
 
 for_classes <- function(method, job) {
   if (!has_classes(job$loss)) return(method)
@@ -278,7 +280,7 @@ for_classes <- function(method, job) {
 
 family_classes <- function() {
   new_family("newton_ridge", function(method, loss) control_newton_ridge(), classes_options,
-             core = function(control) "classes", check_problem = check_classes,
+             core = function(control) "rounds", check_problem = check_classes,
              weighted = function(job) classes_gradients(job) / (1 - geometry_share))
 }
 
@@ -304,14 +306,27 @@ check_classes <- function(job) {
   if (!is.null(job$asked$start)) refuse("starts at the fractions of the classes, which it releases, and has no `start`")
 }
 
+# From public facts, as are the rounds.
+classes_clip_at <- function(job) {
+  more <- (classes_clip_noise / relative_noise(job, job$rho))^classes_clip_growth
+  min(sqrt(2), classes_clip * max(1, more))
+}
+
+# With little noise what limits a fit are errors of the quadratic model: earlier rounds count less.
+classes_rounds_of <- function(job) {
+  noise <- relative_noise(job, job$rho)
+  quiet <- classes_quiet
+  if (noise >= quiet$noise) return(list(rounds = classes_rounds, growth = classes_growth, kept = classes_kept))
+  list(rounds = quiet$rounds, growth = quiet$growth, kept = quiet$kept * min(1, noise / quiet$least)^quiet$power)
+}
+
 classes_options <- function(job, rho) {
   control <- job$control
-  list(iterations = if (is.na(control$iterations)) classes_steps else control$iterations,
+  of <- classes_rounds_of(job)
+  list(iterations = if (is.na(control$iterations)) of$rounds else control$iterations,
        matrix_share = classes_matrix_share(job) / classes_left(job), certificate_share = control$certificate_share,
-       confidence = control$confidence, clip = classes_clip, reach = classes_reach, least = classes_least,
-       iterate_variance = classes_iterate_variance,
-       iterate_loss = classes_iterate_loss, tail = classes_tail, trust = classes_trust, signal = classes_signal,
-       signals = classes_signals)
+       confidence = control$confidence, clip = classes_clip_at(job), cap = job$geometry$cap / classes_longer, growth = of$growth,
+       kept = of$kept, reach = classes_reach, signal = classes_signal, signals = classes_signals, usual = classes_usual)
 }
 
 #' Settings of the warm ridge

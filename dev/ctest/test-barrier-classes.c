@@ -16,6 +16,7 @@ struct pair {
   double weight[2];
   double w[DIM], clip;
   double scale[P], centre[P], constant, cap;
+  double own; /* cap of the gradient; zero: that one */
 };
 
 static void random_pairs(enum oracle_neighbours neighbours, enum quantity q);
@@ -59,6 +60,7 @@ static void tight(enum oracle_neighbours neighbours, enum quantity q, struct pai
 static void worst_gradient(enum oracle_neighbours neighbours, size_t n, double size, double clip) {
   struct pair p = base_pair(n, size);
   p.clip = clip;
+  p.own = clip < 1 ? 0.6 : 0;
   p.w[SIDE] = 3e3;
   for (int side = 0; side < 2; side++) p.row[side][1] = side ? -1 : 1;
   tight(neighbours, GRADIENT, p);
@@ -90,6 +92,7 @@ static struct pair random_pair(enum oracle_neighbours neighbours) {
   struct pair p = base_pair(3 + (size_t)(17 * ctest_uniform()), 1);
   p.cap = exp(2 * ctest_uniform() - 1);
   p.clip = exp(3 * ctest_uniform() - 2);
+  p.own = ctest_uniform() < 0.5 ? 0 : ctest_uniform() * p.cap;
   p.constant = exp(2 * ctest_uniform() - 1);
   for (size_t j = 0; j < P; j++) {
     p.scale[j] = exp(2 * ctest_normal());
@@ -124,7 +127,7 @@ static const struct query *const queries[] = {&query_class_counts, &query_moment
 
 static struct ask ask_of(enum quantity q, const struct pair *p) {
   static const double ones[P] = {1, 1, 1};
-  return (struct ask){.at = q < GRADIENT ? NULL : p->w, .clip = p->clip, .most = ones};
+  return (struct ask){.at = q < GRADIENT ? NULL : p->w, .clip = p->clip, .cap = q == GRADIENT ? p->own : 0, .most = ones};
 }
 
 static size_t numbers_of(enum quantity q) {
@@ -287,8 +290,9 @@ static void refused(void) {
     if (k == 4) spec.weighted = 0, spec.cap = 1;
     CHECK(coordinates_create(&spec, &c) == BASE_OK);
     if (k > 0) CHECK((oracle_move(f.oracle, c) == BASE_OK) == (k == 1 || k == 3));
-    for (int fault = 0; fault < 3; fault++) {
-      const struct ask what = {.at = p.w, .clip = fault == 0 ? 1 : fault == 1 ? 0 : NAN};
+    for (int fault = 0; fault < 6; fault++) {
+      const double caps[] = {0, 0, 0, -1, NAN, 1.01 * p.cap};
+      const struct ask what = {.at = p.w, .clip = fault == 1 ? 0 : fault == 2 ? NAN : 1, .cap = caps[fault]};
       const struct answer to = {answer, sd, NULL};
       if (k != 1 || fault > 0) {
         CHECK(release(oracle_all(f.oracle), &query_class_gradient, &what, 0.1, to) == BASE_ERR_ARGUMENT);

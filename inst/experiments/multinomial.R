@@ -3,10 +3,8 @@
 #   Rscript multinomial.R RESULTS.csv [SEEDS [COVERTYPE]]
 # compares the methods on synthetic problems and on data of the package modeldata, with SEEDS (2) seeds, and with
 # COVERTYPE, the file covertype.rds of the whole data set, on 20,000 records of its seven classes.
-#   Rscript multinomial.R --constants RESULTS.csv [SEEDS]
-# compares the constants of R/method-ridge.R with others, on the synthetic problems only. A row that is already in
-# the results is not computed again. constant: excess of the fractions of the classes. one against rest: a logistic fit
-# for each class, in its default method, whose budgets together have the same mu.
+# A row that is already in the results is not computed again. constant: excess of the fractions of the classes. one
+# against rest: a logistic fit for each class, in its default method, whose budgets together have the same mu.
 suppressMessages(library(dpsosp))
 
 arguments <- commandArgs(TRUE)
@@ -94,9 +92,9 @@ methods <- list(
   }
 )
 
-result <- function(problem, method, eps, seed, constants) {
+result <- function(problem, method, eps, seed) {
   at <- fit_of(problem, eps, seed)
-  round(log_loss(with_constants(constants, methods[[method]](at)), at$test$y), 4)
+  round(log_loss(methods[[method]](at), at$test$y), 4)
 }
 
 best <- function(problem) {
@@ -112,31 +110,22 @@ best <- function(problem) {
   round(c(multinom = log_loss(p, test$y), constant = log_loss(fractions, test$y)), 4)
 }
 
-settings <- list(
-  "as they are" = list(), "clip 0.7" = list(classes_clip = 0.7), "clip 1.41" = list(classes_clip = sqrt(2)),
-  "variance 0.25" = list(classes_iterate_variance = 0.25), "variance 1" = list(classes_iterate_variance = 1),
-  "loss 0.015" = list(classes_iterate_loss = 0.015), "loss 0.06" = list(classes_iterate_loss = 0.06),
-  "trust 0" = list(classes_trust = 0), "trust 1" = list(classes_trust = 1),
-  "steps 120" = list(classes_steps = 120L), "least 0.3" = list(classes_least = 0.3),
-  "matrix 0.03" = list(classes_matrix = 0.03), "matrix 0.12" = list(classes_matrix = 0.12)
-)
-
 problems <- function(file = NULL) {
   of_shapes <- lapply(shapes, function(shape) function() synthetic(shape))
   c(of_shapes, if (!is.null(file)) list(covertype = function() covertype(file)))
 }
 
-run <- function(path, seeds, methods, settings, problems) {
-  out <- results_file(path, c("problem", "eps", "method", "setting", "seed"))
+run <- function(path, seeds, methods, problems) {
+  out <- results_file(path, c("problem", "eps", "method", "seed"))
   for (name in names(problems)) {
-    rows <- expand.grid(problem = name, eps = c(0.5, 1, 3), method = methods, setting = names(settings),
-                        seed = seq_len(seeds), stringsAsFactors = FALSE)
+    rows <- expand.grid(problem = name, eps = c(0.5, 1, 3), method = methods, seed = seq_len(seeds),
+                        stringsAsFactors = FALSE)
     rows <- Filter(function(row) !out$has(row), lapply(seq_len(nrow(rows)), function(i) as.list(rows[i, ])))
     if (length(rows) == 0L) next
     problem <- problems[[name]]()
     against <- best(problem)
     for (row in rows) {
-      loss <- result(problem, row$method, row$eps, row$seed, settings[[row$setting]])
+      loss <- result(problem, row$method, row$eps, row$seed)
       out$add(c(row, lapply(list(excess = loss, constant = against[["constant"]]), function(x) {
         round(x - against[["multinom"]], 4)
       })))
@@ -145,8 +134,4 @@ run <- function(path, seeds, methods, settings, problems) {
 }
 
 whole <- function(i, default) if (length(arguments) >= i) as.integer(arguments[i]) else default
-if (arguments[1] == "--constants") {
-  run(arguments[2], whole(3, 2L), "newton-ridge", settings, problems())
-} else {
-  run(arguments[1], whole(2, 2L), names(methods), settings[1], problems(if (length(arguments) > 2) arguments[3]))
-}
+run(arguments[1], whole(2, 2L), names(methods), problems(if (length(arguments) > 2) arguments[3]))

@@ -1,6 +1,6 @@
 /*
- * Several outputs with weighted rows z. c is the clip, R the cap, v in [0, 1] a record's weight, g = p - e_y the slopes
- * of its predictors (proofs: sensitivity-classes).
+ * Several outputs with weighted rows z. c is the clip, R the cap, or the query's own, which is no larger, v in [0, 1] a
+ * record's weight, g = p - e_y the slopes of its predictors (proofs: sensitivity-classes).
  *
  *   gradient  v z (x) g min(1, c / |g|) min(1, R / |z|), of norm at most c R whatever z and y are: 2 c R / n, zero-out
  *             half
@@ -19,6 +19,8 @@
 static double clip_of(const struct model *m, const struct ask *a) {
   return fmin(a->clip, loss_bounds_of(m->loss)->lipschitz);
 }
+
+static double cap_of(const struct model *m, const struct ask *a) { return a->cap > 0 ? a->cap : model_cap(m); }
 
 /* limit: min(1, R / |z_i|). A record without slopes is unchanged. */
 static void clip_slopes(const struct model *m, const struct data_block *b, double clip, const double *limit,
@@ -40,7 +42,7 @@ static void add_gradient(const struct task *task, const struct data_block *b, do
     struct data_block tile = data_tile(b, start, most, work[BUFFER]);
     m->kind->predict(m, &tile, task->ask->at, work[T]);
     model_residuals(m, &tile, work[T], slope);
-    model_limits(&tile, 1, model_cap(m), limit);
+    model_limits(&tile, 1, cap_of(m, task->ask), limit);
     clip_slopes(m, &tile, clip_of(m, task->ask), limit, slope);
     m->kind->pull(m, &tile, slope, work[WEIGHT], sum);
   }
@@ -48,7 +50,8 @@ static void add_gradient(const struct task *task, const struct data_block *b, do
 
 static int check_gradient(const struct scope *s, const struct ask *a) {
   const struct model *m = &s->oracle->model;
-  return m->outputs > 1 && model_weighted(m) ? check_clip(s, a) : BASE_ERR_ARGUMENT;
+  if (m->outputs < 2 || !model_weighted(m)) return BASE_ERR_ARGUMENT;
+  return a->cap == 0 || (a->cap >= 1e-50 && a->cap <= model_cap(m)) ? check_clip(s, a) : BASE_ERR_ARGUMENT;
 }
 
 /* Clipped slopes have the Lipschitz constant of slopes, and the computed factors an error of at most (K + 8) u. */
@@ -57,7 +60,7 @@ static double sensitivity_gradient(const struct scope *s, const struct ask *a, s
   double clip = clip_of(m, a), error = bounds_gradient_error(s, la_norm(m->dim, a->at));
   (void)i;
   error += model_stretch(m) * ((double)m->outputs + 8) * DBL_EPSILON * clip * bounds_max_rows(s);
-  return bounds_sensitivity(s, bounds_terms(s) * model_limit_bound(clip, model_cap(m)), error);
+  return bounds_sensitivity(s, bounds_terms(s) * model_limit_bound(clip, cap_of(m, a)), error);
 }
 
 const struct query query_class_gradient = {.name = "class gradient",

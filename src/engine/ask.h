@@ -40,7 +40,8 @@ struct ask {
   double clip;                       /* largest norm of a record's part of a clipped gradient; for a network also the
                                       * largest decrease of a record's loss, divided by the length of the step; largest
                                       * residual, or largest second derivative of a loss of residuals */
-  double cap;                        /* of rows of residuals, in place of that of their coordinates; zero: that one */
+  double cap;                        /* of rows of residuals, or for a gradient of classes, in place of that of their
+                                      * coordinates; zero: that one */
   double within;                     /* for the Hessian of Huber's loss: residuals beyond it have no second derivative,
                                       * over a ramp (query_residual.c); zero: all have one */
   const double *most;                /* for column moments: bounds of the clipped rows' numbers; 0: no second moment */

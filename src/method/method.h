@@ -302,29 +302,28 @@ struct residual_scale {
 };
 struct residual_scale residual_scale(const struct residual_counts *c);
 
-/* ---- classes.c ---- */
+/* ---- rounds.c ---- */
 
-struct classes_options {
-  int iterations;
+struct rounds_options {
+  int iterations;           /* number of rounds */
   double eps_g, confidence; /* of the target, of the certificate */
   double certificate_share; /* of the whole budget, for the gradient at the solution */
   double matrix_share;      /* of the rest, for the weighted matrix */
   double clip;              /* norm to which a record's slopes are clipped */
-  double reach;             /* time constants of the slowest direction, over those that the noise of one step allows */
-  double least;             /* of what is added to a matrix, over the norm of its noise */
-  double iterate_variance;  /* largest variance of the predictors of a direction caused by the noise of the iterates, */
-  double iterate_loss;      /* and largest product of this variance and the direction's curvature */
-  double tail;              /* fraction of the last iterates whose mean is taken */
-  double trust;             /* smallest part of a distance that the mean is taken to have gone */
+  double cap;               /* length from which on rows weigh less in gradients; at most that of the coordinates */
+  double growth;            /* of the budgets of the rounds */
+  double kept;              /* fraction of the weights of earlier rounds that a round leaves them */
+  double reach;             /* largest standard deviation of a change of the predictors in a round */
   double signal;            /* smallest standard deviation of the predictors that the solution is shrunk for */
-  int signals;              /* number of such values, each twice the one before; zero is another one */
+  int signals;              /* number of such values, each twice the one before */
+  double usual;             /* larger ones are less likely */
 };
 /* For several outputs without a penalty, of weighted rows with an intercept in coordinates of their own. w has
  * intercepts only. */
-int classes_run(struct oracle *oracle, const struct penalty *penalty, const struct classes_options *options, double rho,
-                double *w, struct opt_result *result);
-double classes_default_alpha(struct oracle *oracle, const struct penalty *penalty,
-                             const struct classes_options *options, double rho, const double *w);
+int rounds_run(struct oracle *oracle, const struct penalty *penalty, const struct rounds_options *options, double rho,
+               double *w, struct opt_result *result);
+double rounds_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct rounds_options *options,
+                            double rho, const double *w);
 
 /* ---- backtracking.c ---- */
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 extern const struct method method_opt, method_tr, method_gd, method_newton, method_moment, method_ridge,
-    method_residual, method_classes, method_perturbed, method_cubic, method_descent, method_backtracking, method_spider,
+    method_residual, method_rounds, method_perturbed, method_cubic, method_descent, method_backtracking, method_spider,
     method_population;
 
 const struct method *const methods_all[] = {
@@ -15,7 +15,7 @@ const struct method *const methods_all[] = {
     &method_moment,       /* the same for several outputs */
     &method_ridge,        /* Newton's method with a ridge of its own, for weighted rows */
     &method_residual,     /* the same for squared error, with clipped residuals */
-    &method_classes,      /* the same for several outputs, with clipped slopes */
+    &method_rounds,       /* rounds at the posterior mean, for several outputs */
     &method_perturbed,    /* output and objective perturbation */
     &method_descent,      /* gradient descent for networks */
     &method_cubic,        /* cubic regularisation */

@@ -114,16 +114,6 @@ struct known_moments {
   int through_zero; /* is there no intercept, so that all entries are of columns? */
 };
 void shrink_moments(const struct known_moments *k, double *m);
-/* ---- attenuated.c ---- */
-
-struct attenuated {
-  size_t dim;
-  const double *factor, *noise; /* f, v */
-  const double *known, *prior;  /* q, p */
-  double least;                 /* smallest t but zero */
-  int levels;                   /* number of values of t without zero */
-};
-void attenuated_mean(const struct attenuated *a, const double *y, double *x);
 
 /* ---- scale.c ---- */
 

@@ -64,7 +64,8 @@ loss_ask <- function(pair, word, size, moved) {
   most[seq_along(pair$plan$v)] <- 0.25
   along <- if (word %in% c("recalibration", "decreases")) sin(seq_len(pair$side)) else numeric()
   steps <- switch(word, "residual counts" = 2^seq(-6, 2, by = 0.5), decreases = c(2, 0.5), numeric())
-  moved_ask(word, at, most = most, clip = 0.3, along = along, steps = steps)
+  moved_ask(word, at, most = most, clip = 0.3, along = along, steps = steps,
+            cap = if (word == "class gradient" && size > 0.5) 1.1 else 0)
 }
 
 # The core's answer, in the coordinates.
@@ -102,7 +103,7 @@ expect_loss_sums <- function(pair, own, words, sizes = c(0.5, 20), tolerance = 1
 # The longest sum of one record, and the largest change by a record: the sensitivities without rounding.
 loss_limits <- function(pair, asked) {
   slope <- dpsosp:::loss_bounds(pair$loss)[["lipschitz"]]
-  cap <- pair$geometry$cap
+  cap <- if (asked$cap > 0) asked$cap else pair$geometry$cap
   clip <- asked$clip
   limit <- function(one, two) c(one, two)
   switch(asked$word,
