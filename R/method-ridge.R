@@ -118,8 +118,8 @@
 #'    own, but at least 3 and at most 50 percent. The run starts at the constant prediction of these.
 #' 2. The moments of the geometry (9 percent) and the matrix M of weighted rows (`matrix_share`; `NULL`: 6 percent of
 #'    the whole budget) are released.
-#' 3. `iterations` rounds (`NULL`: 10, or 20 where d / (n mu) is below 0.015, with mu the budget in Gaussian differential
-#'    privacy) follow. Each releases a gradient at the point that all releases so far make the most of: the posterior
+#' 3. `iterations` rounds (`NULL`: 10, or 20 where d / (n mu) is below 0.015, with mu the budget in Gaussian
+#'    differential privacy) follow. Each releases a gradient at the point that all releases so far make the most of: the posterior
 #'    mean of the minimiser. A row longer than R has the weight R/|z|, with R = 2/3 or, where there is little
 #'    noise, more. A record's slopes are clipped to the norm 0.85, or more where there is little noise, from at
 #'    most \eqn{\sqrt 2}{sqrt(2)}. Later rounds have more of the budget, each 1.3 (1.15) times that of the one before.
@@ -325,8 +325,9 @@ classes_options <- function(job, rho) {
   of <- classes_rounds_of(job)
   list(iterations = if (is.na(control$iterations)) of$rounds else control$iterations,
        matrix_share = classes_matrix_share(job) / classes_left(job), certificate_share = control$certificate_share,
-       confidence = control$confidence, clip = classes_clip_at(job), cap = job$geometry$cap / classes_longer, growth = of$growth,
-       kept = of$kept, reach = classes_reach, signal = classes_signal, signals = classes_signals, usual = classes_usual)
+       confidence = control$confidence, clip = classes_clip_at(job), cap = job$geometry$cap / classes_longer,
+       growth = of$growth, kept = of$kept, reach = classes_reach, signal = classes_signal, signals = classes_signals,
+       usual = classes_usual)
 }
 
 #' Settings of the warm ridge

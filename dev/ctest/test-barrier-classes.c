@@ -127,7 +127,8 @@ static const struct query *const queries[] = {&query_class_counts, &query_moment
 
 static struct ask ask_of(enum quantity q, const struct pair *p) {
   static const double ones[P] = {1, 1, 1};
-  return (struct ask){.at = q < GRADIENT ? NULL : p->w, .clip = p->clip, .cap = q == GRADIENT ? p->own : 0, .most = ones};
+  const double *at = q < GRADIENT ? NULL : p->w;
+  return (struct ask){.at = at, .clip = p->clip, .cap = q == GRADIENT ? p->own : 0, .most = ones};
 }
 
 static size_t numbers_of(enum quantity q) {

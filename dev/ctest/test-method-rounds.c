@@ -129,8 +129,8 @@ static void second_moments(struct classes *s, double *m) {
 
 /* Between the first two of the classes, without noise: the others have no records. With g the gradient of the first
  * one's coefficients, whose negative is the second's, and M the rows' second moments, u = M^-1 g is the step over c for
- * the curvature c, and the distance between the two predictors changes by twice that. c is first that of the start, then
- * that of where this leads. */
+ * the curvature c, and the distance between the two predictors changes by twice that. c is first that of the start,
+ * then that of where this leads. */
 static void first_round(double reach) {
   struct classes s;
   struct opt_result r;

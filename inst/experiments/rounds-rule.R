@@ -120,7 +120,9 @@ main <- function(path, seeds, settings) {
   table <- utils::read.csv(path)
   base <- table[table$setting == "as they are", ]
   table$more <- table$loss - base$loss[match(paste(table$problem, table$eps), paste(base$problem, base$eps))]
-  shown <- stats::aggregate(more ~ setting, table, function(x) round(c(mean = mean(x), least = min(x), most = max(x)), 4))
+  shown <- stats::aggregate(more ~ setting, table, function(x) {
+    round(c(mean = mean(x), least = min(x), most = max(x)), 4)
+  })
   print(shown[order(shown$more[, "mean"]), ], row.names = FALSE)
 }
 if (sys.nframe() == 0L) main(arguments[1], if (length(arguments) > 1) as.integer(arguments[2]) else 3L, settings)

@@ -22,8 +22,8 @@
  *              over t, each value twice the one before, by its likelihood times 1 / (1 + (t / usual)^4).
  *
  * Curvature and mean follow each other twice in a round. A round changes no output's predictors by a standard deviation
- * of more than `reach`: where slopes are at their bounds a first gradient would lead too far. Budgets grow by the factor
- * `growth`: a gradient far from the minimum says less of it.
+ * of more than `reach`: where slopes are at their bounds a first gradient would lead too far. Budgets grow by the
+ * factor `growth`: a gradient far from the minimum says less of it.
  *
  * Clipped slopes certify nothing: the gradient at the solution is not clipped. Everything but the releases is
  * post-processing, on which accuracy rests, not privacy.
@@ -131,8 +131,7 @@ static int allocate(struct run *r, double **memory) {
 /* ---- the matrix ---- */
 
 /* What is kept of the products of columns with the intercept's coordinate. Columns are centred, so that often there is
- * nothing but noise, which would give them a part of the intercept's prior variance: a wide one, for a short coordinate.
- */
+ * nothing but noise, which would give them a part of the intercept's prior variance, a wide one. */
 static double coupling(size_t side, const double *m, double sd) {
   double squares = 0;
   for (size_t j = 1; j < side; j++) squares += m[j] * m[j];
@@ -297,7 +296,7 @@ static void set_predictors(struct run *r, const double *x) {
   la_multiply_t_add(side, classes, classes, x, side, r->turned, r->spread, classes);
 }
 
-/* b_k and l_k at X: what is added to C leaves its other eigenvectors as they are, and makes the direction 1 the last. */
+/* b_k and l_k at X: what is added to C leaves its other eigenvectors as they are, and makes the direction 1 last. */
 static int find_directions(struct run *r, const double *x) {
   size_t classes = r->classes;
   set_predictors(r, x);
