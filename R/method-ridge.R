@@ -119,9 +119,9 @@
 #' 2. The moments of the geometry (9 percent) and the matrix M of weighted rows (`matrix_share`; `NULL`: 6 percent of
 #'    the whole budget) are released.
 #' 3. `iterations` rounds (`NULL`: 10, or 20 where d / (n mu) is below 0.015, with mu the budget in Gaussian
-#'    differential privacy) follow. Each releases a gradient at the point that all releases so far make the most of: the posterior
-#'    mean of the minimiser. A row longer than R has the weight R/|z|, with R = 2/3 or, where there is little
-#'    noise, more. A record's slopes are clipped to the norm 0.85, or more where there is little noise, from at
+#'    differential privacy) follow. Each releases a gradient at the point that all releases so far make the most of:
+#'    the posterior mean of the minimiser. A row longer than R has the weight R/|z|, with R = 2/3 or, where there is
+#'    little noise, more. A record's slopes are clipped to the norm 0.85, or more where there is little noise, from at
 #'    most \eqn{\sqrt 2}{sqrt(2)}. Later rounds have more of the budget, each 1.3 (1.15) times that of the one before.
 #' 4. For the posterior mean the Hessian is taken for \eqn{C \otimes M}{C (x) M}, with C the mean of
 #'    diag(p) - pp' over predictors that vary as those of the current point do, p the probabilities of the classes. The
