@@ -122,7 +122,7 @@
 #'    differential privacy) follow. Each releases a gradient at the point that all releases so far make the most of:
 #'    the posterior mean of the minimiser. A row longer than R has the weight R/|z|, with R = 2/3 or, where there is
 #'    little noise, more. A record's slopes are clipped to the norm 0.85, or more where there is little noise, from at
-#'    most \eqn{\sqrt 2}{sqrt(2)}. Later rounds have more of the budget, each 1.3 (1.15) times that of the one before.
+#'    most \eqn{\sqrt 2}{sqrt(2)}. Later rounds have more of the budget, each 1.1 (1.15) times that of the one before.
 #' 4. For the posterior mean the Hessian is taken for \eqn{C \otimes M}{C (x) M}, with C the mean of
 #'    diag(p) - pp' over predictors that vary as those of the current point do, p the probabilities of the classes. The
 #'    gradients are then one noisy linear equation for the minimiser; with 20 rounds each leaves at most 0.9 of
@@ -258,14 +258,14 @@ classes_counts <- c(0.03, 0.5) # least and largest fraction of the budget for th
 classes_precise <- 30          # which have this n mu of their own in between
 classes_matrix <- 0.06         # for the weighted matrix
 classes_rounds <- 10L
-classes_growth <- 1.3          # of the rounds' budgets
+classes_growth <- 1.1          # of the rounds' budgets
 classes_kept <- 1              # part of the weights of earlier rounds that a round leaves them
 classes_quiet <- list(noise = 0.015, rounds = 20L, growth = 1.15, # the same where d / (n mu) is smaller than `noise`;
                       kept = 0.9, least = 5e-4, power = 0.25)    # below `least` kept falls with this power of it
 classes_longer <- 1.5          # the length that rows may have elsewhere, over that from which on they weigh less
 classes_clip <- 0.85           # least norm to which a record's slopes, of at most sqrt(2), are clipped; it grows with
 classes_clip_noise <- 0.012    # this power of n mu / d times this
-classes_clip_growth <- 0.25
+classes_clip_growth <- 0.25    # so that without noise no slope is clipped
 classes_reach <- 0.35           # largest standard deviation of a change of an output's predictors
 classes_signal <- 2^-5         # smallest standard deviation of the predictors that the solution is shrunk for
 classes_signals <- 9L          # number of such values, each twice the one before

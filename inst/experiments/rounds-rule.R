@@ -2,8 +2,12 @@
 # others, on SYNTHETIC problems: 2 to 20 classes, rare ones, weak and strong signals, correlated and nearly collinear
 # columns, one strong and many weak columns, factors, indicators only, 500 to 50,000 records.
 #   Rscript rounds-rule.R RESULTS.csv [SEEDS]
-# loss: log-loss on 5,000 other records, the mean of SEEDS (3) seeds; noise: d / (n mu). A row that is already in the
+# loss: log-loss on 5,000 other records, the mean of SEEDS (2) seeds; noise: d / (n mu). A row that is already in the
 # results is not computed again. Noise is reproducible: no result is for release.
+# All settings but one have budgets that grow by 1.3 from round to round, which the results say is too much: growth 1.1
+# has a log-loss lower by .005 on average, and higher by .005 at most. A clip that is the same whatever the noise is would
+# do as well here, but without noise the solution would not be the minimum. No more than one standard deviation in a
+# round, or half of one, is as good as .35 here; far longer steps can lose .19.
 suppressMessages(library(dpsosp))
 
 arguments <- commandArgs(TRUE)
@@ -72,8 +76,9 @@ synthetic <- function(s) {
   data
 }
 
+base <- list(classes_growth = 1.3)
 settings <- list(
-  "as they are" = list(),
+  "growth 1.3" = list(),
   "one plan" = list(classes_quiet = utils::modifyList(dpsosp:::classes_quiet, list(noise = 0))),
   "quiet plan for all" = list(classes_quiet = utils::modifyList(dpsosp:::classes_quiet, list(noise = Inf))),
   "7 rounds" = list(classes_rounds = 7L, classes_growth = 1.45),
@@ -112,17 +117,17 @@ main <- function(path, seeds, settings) {
     data <- synthetic(shapes[[name]])
     for (row in rows) {
       found <- vapply(seq_len(seeds), function(seed) {
-        with_constants(settings[[row$setting]], fit_loss(data, shapes[[name]]$n, row$eps, seed))
+        with_constants(utils::modifyList(base, settings[[row$setting]]), fit_loss(data, shapes[[name]]$n, row$eps, seed))
       }, c(0, 0))
       out$add(c(row, list(loss = round(mean(found["loss", ]), 4), noise = signif(found["noise", 1], 3))))
     }
   }
   table <- utils::read.csv(path)
-  base <- table[table$setting == "as they are", ]
+  base <- table[table$setting == "growth 1.3", ]
   table$more <- table$loss - base$loss[match(paste(table$problem, table$eps), paste(base$problem, base$eps))]
   shown <- stats::aggregate(more ~ setting, table, function(x) {
     round(c(mean = mean(x), least = min(x), most = max(x)), 4)
   })
   print(shown[order(shown$more[, "mean"]), ], row.names = FALSE)
 }
-if (sys.nframe() == 0L) main(arguments[1], if (length(arguments) > 1) as.integer(arguments[2]) else 3L, settings)
+if (sys.nframe() == 0L) main(arguments[1], if (length(arguments) > 1) as.integer(arguments[2]) else 2L, settings)
