@@ -5,8 +5,8 @@
 # loss: log-loss on 5,000 other records, the mean of SEEDS (2) seeds; noise: d / (n mu). A row that is already in the
 # results is not computed again. Noise is reproducible: no result is for release.
 # All settings but one have budgets that grow by 1.3 from round to round, which the results say is too much: growth 1.1
-# has a log-loss lower by .005 on average, and higher by .005 at most. A clip that is the same whatever the noise is would
-# do as well here, but without noise the solution would not be the minimum. No more than one standard deviation in a
+# has a log-loss lower by .005 on average, and higher by .005 at most. A clip that is the same whatever the noise is
+# would do as well here, but without noise the solution would not be the minimum. No more than one standard deviation in a
 # round, or half of one, is as good as .35 here; far longer steps can lose .19.
 suppressMessages(library(dpsosp))
 
@@ -117,7 +117,8 @@ main <- function(path, seeds, settings) {
     data <- synthetic(shapes[[name]])
     for (row in rows) {
       found <- vapply(seq_len(seeds), function(seed) {
-        with_constants(utils::modifyList(base, settings[[row$setting]]), fit_loss(data, shapes[[name]]$n, row$eps, seed))
+        constants <- utils::modifyList(base, settings[[row$setting]])
+        with_constants(constants, fit_loss(data, shapes[[name]]$n, row$eps, seed))
       }, c(0, 0))
       out$add(c(row, list(loss = round(mean(found["loss", ]), 4), noise = signif(found["noise", 1], 3))))
     }
