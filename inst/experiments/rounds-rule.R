@@ -6,8 +6,8 @@
 # results is not computed again. Noise is reproducible: no result is for release.
 # All settings but one have budgets that grow by 1.3 from round to round, which the results say is too much: growth 1.1
 # has a log-loss lower by .005 on average, and higher by .005 at most. A clip that is the same whatever the noise is
-# would do as well here, but without noise the solution would not be the minimum. No more than one standard deviation in a
-# round, or half of one, is as good as .35 here; far longer steps can lose .19.
+# would do as well here, but without noise the solution would not be the minimum. Steps of at most
+# half a standard deviation are as good as those of .35 here; two of them, or any, can lose .19.
 suppressMessages(library(dpsosp))
 
 arguments <- commandArgs(TRUE)
