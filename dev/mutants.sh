@@ -88,7 +88,7 @@ path() { case $1 in R/*) echo "$1" ;; *) echo "src/$1" ;; esac; }
 needs_r() { grep -qE '(^| )(R:|gctorture)' <<< "$1"; }
 needs_hook() { grep -qE '(^| )replay:' <<< "$1"; }
 needs_c() { grep -qvE '^(R:.*|gctorture|replay:.*)$' <(tr ' ' '\n' <<< "$1"); }
-replayed() { grep -oE '^[a-z_]+\("[^"]+' dev/replay/calls.R | sed 's/.*"//' | grep -qE "${1#replay:}"; }
+replayed() { grep -ohE '^[a-z_]+\("[^"]+' dev/replay/calls.R dev/replay/sources.R | sed 's/.*"//' | grep -qE "${1#replay:}"; }
 
 # build "tests": what these tests need
 build() {
