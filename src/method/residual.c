@@ -391,13 +391,15 @@ static void measure_slope(struct run *r) {
     prior[k] = 0;
     for (size_t j = r->skip; j < r->dim; j++) prior[k] += r->variance[j] * square(r->matrix[j + k * r->dim]);
   }
-  double slope = 0, overfit = 0, variance = 0;
+  double slope = 0, overfit = 0, variance = 0, effective = 0;
   posterior_follows(r->dim, r->value, v, noise, wanted, prior);
   for (size_t k = 0; k < r->dim; k++) {
     slope += w[k] * (r->value[k] * w[k] - v[k]);
     overfit += noise[k] * prior[k];
     variance += noise[k] * square(w[k]);
+    effective += r->value[k] * prior[k];
   }
+  r->result->effective = effective;
   r->result->slope = slope + overfit;
   r->result->slope_sd = sqrt(variance + square(overfit) + matrix / 2 * square(length));
   r->result->square = mean_square(r);
