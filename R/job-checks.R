@@ -211,21 +211,24 @@ usable_cost <- function(job) {
 
 # What tells how much better the fit is than the intercept-only model (job-explained.R). A certificate in a geometry
 # pays for it, as more people need it than a bound on a gradient; else the run leaves this.
-values_share <- 0.03        # fraction of the budget
-values_of_certificate <- 0.6 # or of the certificate's part
+values_share <- c(residuals = 0.015, intervals = 0.01, others = 0.03) # fraction of the budget, of fits by residuals
+values_of_certificate <- 0.75                                         # or of the certificate's part
 
 values_cost <- function(job) {
   if (!tells_explained(job)) 0
   else if (pays_by_certificate(job)) max(budget_state(job$budget)$left - job$end, 0)
-  else values_share * job$rho
+  else values_share[[if (job$inference != "none") "intervals" else if (job$method$residuals) "residuals" else
+    "others"]] * job$rho
 }
 
 # With published constants runs have the releases of their paper only, a source that is read once has no more passes,
 # and counts without an intercept have no mean to start from.
 tells_explained <- function(job) {
   is.null(job$model) && is.null(job$once) && !identical(job$control$constants, "published") &&
-    columns_of(job) > 0L && (job$design$intercept || job$response$kind != "count")
+    columns_of(job) > 0L && (job$design$intercept || job$response$kind != "count") && !is_level(job)
 }
+
+is_level <- function(job) job$method$residuals && is_level_only(job)
 
 pays_by_certificate <- function(job) {
   !is.null(job$method$family$weighted) && !job$method$residuals && !is_warm(job$method) && job$inference == "none"

@@ -8,30 +8,39 @@
 # noise and expected clipping together are smallest. Where more is clipped than that, gains come out too small, as few
 # records of a good fit have a much larger loss than before.
 #
-# A fit to d columns of noise decreases the loss by about d / (2 n), and on other records is as much worse: so d / n is
-# subtracted, where d counts coefficients as far as they follow the records, and a fit is called better if the decrease
-# exceeds 2 d / n by explained_z standard deviations.
+# A fit to d columns of noise decreases the loss by a chi-squared variable over 2 n, and on other records is as much
+# worse: so d / n is subtracted, where d counts coefficients as far as they follow the records, and a fit is called
+# better if the decrease exceeds that, and what chi-squared reaches, by explained_z standard deviations.
 # inst/experiments/verdict-rule.R compares these constants with others on synthetic problems.
 
 explained_z <- 2
+explained_surely <- 0.99 # probability that chi-squared does not reach it
+explained_left <- 0.3 # relative standard deviation of what counts of residuals say of their variance
 values_level <- 0.25 # fraction of the cost for the level of the response, where it was not released
 values_null <- 0.25  # and for the loss of the intercept-only model, where this does not follow from the level
-gains_doubt <- 2     # what is clipped may be so many times what is expected
+gains_doubt <- 1     # what is clipped may be so many times what is expected
 gains_least <- 1e-6  # least end of an interval, over the largest decrease that is expected
 gains_clip <- 8      # clip of residuals, in standard deviations of those of the intercept-only model
 
 job_explained <- function(job) {
+  if (is_level(job) && columns_of(job) > 0L) return(add_entries(job, explained = as_start))
   if (!tells_explained(job)) return(job)
-  cost <- min(values_cost(job), budget_state(job$budget)$left - job$end) * (1 - 1e-9)
-  if (!(cost > 0)) return(job)
+  cost <- values_cost(job) * (1 - 1e-12)
+  # Another fit may have spent what is left of a shared budget.
+  if (!(cost > 0) || budget_state(job$budget)$left - job$end < cost * (1 - 1e-9)) return(job)
   null <- null_model(job, cost)
   at <- fitted_point(job)
   points <- list(start = start_point(job, null$start, at$geometry), own = at$w)
+  # Where residuals are skewed, clipping would take another level for a better one.
+  if (job$method$residuals && !is_count(job) && job$design$intercept) points$start[1] <- points$own[1]
+  if (all(points$own == points$start)) return(add_entries(job, explained = as_start))
   moved <- expected_move(job, points$own - points$start, at$geometry)
-  clip <- if (job$method$residuals) gains_clip * sqrt(null$variance + moved$covariance[1] + moved$mean[1]^2) else 0
+  clip <- if (job$method$residuals) gains_clip * sqrt(null$variance + moved$covariance[1]) else 0
   gain <- release_gain(job, at, points, expected_gains(job, null, moved), clip, cost - null$cost)
   add_entries(job, explained = explained_by(job, gain, null))
 }
+
+as_start <- list(fraction = 0, sd = 0, better = FALSE)
 
 # ---- the intercept-only model ----
 
@@ -58,8 +67,8 @@ null_of_classes <- function(job, cost) {
   }
   constant <- constant - mean(constant)
   fractions <- exp(constant) / sum(exp(constant))
-  list(start = rbind(constant, matrix(0, job$side - 1, job$outputs)), cost = if (free) 0 else cost, fractions = fractions,
-       loss = -sum(fractions * log(fractions)), sd = 0, unit = 1)
+  list(start = rbind(constant, matrix(0, job$side - 1, job$outputs)), cost = if (free) 0 else cost,
+       fractions = fractions, loss = -sum(fractions * log(fractions)), sd = 0, unit = 1)
 }
 
 # The best constant of a loss that is not that of a likelihood may be far away.
@@ -87,7 +96,10 @@ constant_start <- function(job, constant) c(if (job$design$intercept) constant, 
 # tell more.
 null_of_residuals <- function(job) {
   square <- job$answer$result$square
-  if (!is_count(job)) return(list(start = job$start, cost = 0, loss = NA, sd = 0, variance = square, unit = square))
+  if (!is_count(job)) {
+    return(list(start = job$start, cost = 0, loss = job$level$variance[["value"]] / 2,
+                sd = job$level$variance[["sd"]] / 2, variance = square, unit = square))
+  }
   mean <- job$level$curvature * job$loss$half
   null_of_mean(job, mean, job$level$varies, job$level$exposed, job$start)
 }
@@ -148,12 +160,13 @@ start_point <- function(job, start, geometry) {
   as.vector(by_output(start, job$outputs, function(start) to_geometry(geometry, core_start(job$design, start))))
 }
 
-# Mean and covariance, over the records, of what is added to their predictors. In a geometry columns are centred. Runs
+# Mean and covariance, over the records, of what is added to their predictors. In a geometry columns are centred; else
+# the mean is not known, as is said by NA, and expected to be right. Runs
 # that release the second moments of rows know the covariance up to noise; else columns are uncorrelated, and have the
 # spread that their coordinates expect of them.
 expected_move <- function(job, moved, geometry) {
   moved <- matrix(moved, ncol = job$outputs)
-  mean <- if (job$design$intercept && !is.null(geometry)) geometry$constant * moved[1, ] else numeric(job$outputs)
+  mean <- if (job$design$intercept && !is.null(geometry)) geometry$constant * moved[1, ] else rep(NA, job$outputs)
   list(mean = mean, covariance = if (job$method$residuals) matrix(job$answer$result$variance)
                                  else moved_covariance(job, moved, geometry))
 }
@@ -173,50 +186,50 @@ moved_covariance <- function(job, moved, geometry) {
   crossprod(slopes * sqrt(variance))
 }
 
-# The decreases of the loss that are expected of records, for predictors that move like this, normally, from the
-# constant prediction, and responses that follow them: a list of gain and weight.
+# The decreases of the loss that are expected of records whose predictors move like this from the constant prediction: a
+# list of two, for responses that follow the predictors and for others. Each is a list of gain and weight. Predictors
+# and residuals have longer tails than the normal distribution.
 expected_gains <- function(job, null, moved) {
-  if (!is.null(null$fractions)) return(gains_of_classes(job$loss, null, moved$covariance))
-  grid <- stats::ppoints(41)
-  variance <- moved$covariance[1]
-  z <- sqrt(variance) * stats::qnorm(grid)
-  gain <- if (is_count(job)) gains_of_counts(job, null, variance, z, moved$mean, grid) else {
-    left <- if (job$method$residuals) null$variance else max(null$variance - variance, null$variance / 10)
-    value <- function(r) if (job$method$residuals) r^2 / 2 else loss_value(job$loss, 0, r)
-    # Residuals have longer tails than the normal distribution. Those of the right level are r.
-    r <- sqrt(left / 2) * stats::qt(grid, 4)
-    value(outer(z, r, function(z, r) r - z)) - value(outer(z, r, function(z, r) r + moved$mean))
-  }
-  list(gain = as.vector(gain), weight = rep(1 / length(gain), length(gain)))
+  if (job$outputs > 1L) return(gains_of_classes(null, moved))
+  z <- sqrt(moved$covariance[1]) * long_tailed
+  gains <- if (!is.null(null$fractions)) gains_of_two(job$loss, null, z, moved$mean)
+           else if (is_count(job)) gains_of_counts(job, null, z, moved$mean)
+           else gains_of_numbers(job, null, z, moved$mean)
+  lapply(gains, function(gains) {
+    weight <- rep_len(as.vector(gains$weight), length(gains$gain))
+    list(gain = as.vector(gains$gain), weight = weight / sum(weight))
+  })
 }
 
-# The predictions are right on average, but for the mean move.
-gains_of_counts <- function(job, null, variance, z, mean, grid) {
-  square <- max(null$variance - expm1(variance), null$variance / 10, 1 / null$mean)
-  if (mean == 0) mean <- -variance / 2
-  at <- exp(z - variance / 2)
-  y <- t(vapply(at, function(at) count_quantiles(null$mean * at, square / at, grid), grid))
-  (null$mean - null$mean * exp(z + mean) + y * (z + mean)) / job$loss$half
+long_tailed <- stats::qt(stats::ppoints(101), 4) / sqrt(2) # of variance one
+
+# The predictors that are followed are shifted so that the fractions of the classes are right.
+gains_of_two <- function(loss, null, z, mean) {
+  p <- null$fractions
+  off <- function(b) mean(stats::plogis(b + z)) - p
+  follow <- z + stats::uniroot(off, stats::qlogis(p) + c(-1, 1) * (20 + 10 * max(abs(z))))$root
+  gain <- function(t) {
+    cbind(loss_value(loss, 1, null$start[1]) - loss_value(loss, 1, t),
+          loss_value(loss, -1, null$start[1]) - loss_value(loss, -1, t))
+  }
+  other <- z + if (is.na(mean)) stats::qlogis(p) else null$start[1] + mean
+  list(list(gain = gain(follow), weight = cbind(stats::plogis(follow), stats::plogis(-follow))),
+       list(gain = gain(other), weight = cbind(rep(p, length(z)), 1 - p)))
 }
 
-# The predictors are shifted so that the fractions of the classes are right.
-gains_of_classes <- function(loss, null, covariance) {
-  e <- eigen(covariance, symmetric = TRUE)
-  k <- nrow(covariance)
-  points <- normal_points(k)
-  add <- points %*% (sqrt(pmax(e$values, 0)) * t(e$vectors))
-  if (k == 1L) {
-    p <- null$fractions
-    mean_at <- function(b) mean(stats::plogis(b + add)) - p
-    t <- drop(add) + stats::uniroot(mean_at, stats::qlogis(p) + c(-1, 1) * (20 + 10 * max(abs(add))))$root
-    gain <- c(loss_value(loss, 1, null$start[1]) - loss_value(loss, 1, t),
-              loss_value(loss, -1, null$start[1]) - loss_value(loss, -1, t))
-    return(list(gain = gain, weight = c(stats::plogis(t), stats::plogis(-t)) / length(t)))
-  }
-  shift <- log(null$fractions)
-  for (i in 1:20) shift <- shift + log(null$fractions / colMeans(class_probabilities(sweep(add, 2, shift, `+`))))
-  p <- class_probabilities(sweep(add, 2, shift, `+`))
-  list(gain = as.vector(log(p) - rep(log(null$fractions), each = nrow(p))), weight = as.vector(p) / nrow(p))
+gains_of_classes <- function(null, moved) {
+  e <- eigen(moved$covariance, symmetric = TRUE)
+  add <- spread_points(nrow(moved$covariance)) %*% (sqrt(pmax(e$values, 0)) * t(e$vectors))
+  q <- null$fractions
+  moved_to <- function(shift) class_probabilities(sweep(add, 2, shift, `+`))
+  shift <- log(q)
+  for (i in 1:20) shift <- shift + log(q / colMeans(moved_to(shift)))
+  follow <- moved_to(shift)
+  other <- moved_to(log(q) + ifelse(is.na(moved$mean), 0, moved$mean))
+  every <- rep(q, each = nrow(add))
+  lapply(list(list(follow, follow), list(other, every)), function(x) {
+    list(gain = as.vector(log(x[[1]] / every)), weight = as.vector(x[[2]]) / nrow(add))
+  })
 }
 
 class_probabilities <- function(t) {
@@ -224,11 +237,37 @@ class_probabilities <- function(t) {
   e / rowSums(e)
 }
 
-# About normal in k dimensions: quantiles, or an additive recurrence.
-normal_points <- function(k) {
-  if (k == 1L) return(matrix(stats::qnorm(stats::ppoints(201))))
+# In k dimensions, by an additive recurrence.
+spread_points <- function(k) {
   root <- stats::uniroot(function(x) x^(k + 1) - x - 1, c(1, 2), tol = 1e-12)$root
-  stats::qnorm((0.5 + outer(seq_len(500), root^-seq_len(k))) %% 1)
+  stats::qt((0.5 + outer(seq_len(500), root^-seq_len(k))) %% 1, 4) / sqrt(2)
+}
+
+# Of residuals r about what is followed, and about the level.
+gains_of_numbers <- function(job, null, z, mean) {
+  by_residuals <- job$method$residuals
+  if (is.na(mean)) mean <- 0
+  variance <- stats::var(z)
+  left <- if (by_residuals) null$variance else max(null$variance - variance, null$variance / 10)
+  value <- function(r) if (by_residuals) r^2 / 2 else loss_value(job$loss, 0, r)
+  r <- sqrt(left) * long_tailed
+  level <- sqrt(left + if (by_residuals) variance else null$variance - left) * long_tailed
+  list(list(gain = value(outer(z, r, `+`)) - value(outer(0 * z, r + mean, `+`)), weight = 1),
+       list(gain = value(outer(0 * z, level, `+`)) - value(outer(z, level + mean, `+`)), weight = 1))
+}
+
+# Counts whose mean the predictors are right about, but for the mean move; and others.
+gains_of_counts <- function(job, null, z, mean) {
+  variance <- stats::var(z)
+  square <- max(null$variance - expm1(variance), null$variance / 10, 1 / null$mean)
+  if (is.na(mean)) mean <- -variance / 2
+  grid <- stats::ppoints(101)
+  at <- exp(z - variance / 2)
+  follow <- t(vapply(at, function(at) count_quantiles(null$mean * at, square / at, grid), grid))
+  other <- matrix(count_quantiles(null$mean, null$variance, grid), length(z), length(grid), byrow = TRUE)
+  lapply(list(follow, other), function(y) {
+    list(gain = (null$mean - null$mean * exp(z + mean) + y * (z + mean)) / job$loss$half, weight = 1)
+  })
 }
 
 # ---- the release ----
@@ -237,44 +276,55 @@ normal_points <- function(k) {
 # (standard deviation of the records' decreases).
 release_gain <- function(job, at, points, expected, clip, cost) {
   along <- points$own - points$start
-  if (all(along == 0)) return(list(gain = 0, sd = 0, spread = 0))
   found <- gain_interval(expected, 1 / (job$n * sqrt(2 * cost)))
   answer <- .Call(ffi_oracle_improvement, at$oracle$pointer, points$start, along, found$ends, clip, cost,
                   at$oracle$noise == "reproducible")
   list(gain = answer$value, sd = sqrt(answer$sd^2 + sum(found$clipped^2)), spread = found$spread)
 }
 
-# The interval [-a, b]. noise: of a release, over a + b.
+# The interval [-a, b] and, of responses that follow the predictors, what it is expected to clip and the spread of
+# decreases. noise: of a release, over a + b.
 gain_interval <- function(expected, noise) {
-  least <- gains_least * max(abs(expected$gain), 1e-6)
-  side <- function(gain) {
-    ends <- pmax(unique(stats::quantile(pmax(gain, 0), 1 - c(0, 2^-(1:24 / 2)), names = FALSE)), least)
-    list(ends = ends, clipped = vapply(ends, function(end) sum(expected$weight * pmax(gain - end, 0)), 0))
+  all <- unlist(lapply(expected, `[[`, "gain"))
+  least <- gains_least * max(abs(all), 1e-6)
+  ends_of <- function(gain) unique(pmax(stats::quantile(pmax(gain, 0), 1 - c(0, 2^-(1:28 / 2)), names = FALSE), least))
+  clipped <- function(ends, gains, sign) {
+    vapply(ends, function(end) sum(gains$weight * pmax(sign * gains$gain - end, 0)), 0)
   }
-  low <- side(-expected$gain)
-  high <- side(expected$gain)
-  error <- outer(low$ends, high$ends, `+`)^2 * noise^2 +
-    gains_doubt^2 * outer(low$clipped^2, high$clipped^2, `+`)
+  low <- ends_of(-all)
+  high <- ends_of(all)
+  error <- outer(low, high, `+`)^2 * noise^2
+  for (gains in expected) {
+    error <- error + gains_doubt^2 * outer(clipped(low, gains, -1)^2, clipped(high, gains, 1)^2, `+`)
+  }
   best <- arrayInd(which.min(error), dim(error))
-  ends <- c(low$ends[best[1]], high$ends[best[2]])
-  clipped <- pmin(pmax(expected$gain, -ends[1]), ends[2])
-  list(ends = ends, clipped = c(low$clipped[best[1]], high$clipped[best[2]]),
-       spread = sqrt(sum(expected$weight * clipped^2)))
+  ends <- c(low[best[1]], high[best[2]])
+  gains <- expected[[1]]
+  list(ends = ends, clipped = c(clipped(ends[1], gains, -1), clipped(ends[2], gains, 1)),
+       spread = sqrt(sum(gains$weight * pmin(pmax(gains$gain, -ends[1]), ends[2])^2)))
 }
 
 explained_by <- function(job, gain, null) {
   records <- used_records(job)
   used <- used_fraction(job)
   value <- gain$gain / used
-  loss <- if (is.na(null$loss)) max(value, 0) + null$variance / 2 else null$loss
-  if (!(loss > 0)) return(NULL)
+  if (job$method$residuals && !is_count(job)) null <- pooled_null(null, value)
+  if (!(null$loss > 0)) return(NULL)
   effective <- job$answer$result$effective
   if (is.nan(effective)) effective <- columns_of(job) * max(1, job$outputs - 1)
-  overfit <- null$unit * effective / records
+  overfit <- null$unit / records * c(effective, max(effective, stats::qchisq(explained_surely, effective) / 2))
   sd <- sqrt((gain$sd / used)^2 + gain$spread^2 / records)
-  fraction <- (value - overfit) / loss
-  list(fraction = min(fraction, 1), sd = sqrt(sd^2 + (fraction * null$sd)^2) / loss,
-       better = value - 2 * overfit > explained_z * sd)
+  fraction <- (value - overfit[1]) / null$loss
+  list(fraction = min(fraction, 1), sd = sqrt(sd^2 + (fraction * null$sd)^2) / null$loss,
+       better = value - overfit[2] > explained_z * sd)
+}
+
+# The variance of the response is released, and is the decrease and what residuals leave, whose noisy counts hide large
+# ones.
+pooled_null <- function(null, value) {
+  other <- max(value, 0) + null$variance / 2
+  weight <- c(null$sd, explained_left * other)^-2
+  list(loss = sum(weight * c(null$loss, other)) / sum(weight), sd = sum(weight)^-0.5, unit = null$unit)
 }
 
 used_fraction <- function(job) {

@@ -124,6 +124,7 @@ level_in <- function(job, within, rho, reach = within) {
   square <- found$variance + if (job$design$intercept) 0 else found$mean^2
   list(start = if (job$design$intercept) (near$centre - map$centre) / map$half + unit * found$mean,
        present = found$present, noise = unit * found$noise, spread = unit * min(sqrt(square + found$noise), 1),
+       variance = unit^2 * c(value = square, sd = 2 * found$noise),
        curvature = 1, most = (reach[2] - reach[1]) / map$half, usable = found$usable)
 }
 

@@ -107,7 +107,8 @@ predictors <- function(plan, what, weights, names) {
     at <- predictor(plan, w[(k - 1L) * side_of(plan) + seq_len(side_of(plan))], names)
     if (is_weighted(plan)) paste("l *", at) else at
   }
-  tilt <- if (has_tilt(plan) && !isTRUE(weights$untilted)) plan$dialect$number(log1p(plan$geometry$tilt) - log1p(-plan$geometry$tilt))
+  tilted <- has_tilt(plan) && !isTRUE(weights$untilted)
+  tilt <- if (tilted) plan$dialect$number(log1p(plan$geometry$tilt) - log1p(-plan$geometry$tilt))
   k <- seq_len(outputs)
   t0 <- vapply(k, function(k) {
     at <- add_up(c(of(what$at, k), tilt, if (!is.null(plan$offset)) "o"))
@@ -182,7 +183,8 @@ step_layers <- function(plan, layers, steps, carried) {
 
 # The steps of a loss of one predictor, and the residual.
 predictor_layers <- function(plan, layers, loss, weights, at, carried) {
-  all <- if (is_weighted(plan) && !is_damped(plan) && !isTRUE(weights$untilted)) loss$own_steps %||% loss$steps else loss$steps
+  own <- is_weighted(plan) && !is_damped(plan) && !isTRUE(weights$untilted)
+  all <- if (own) loss$own_steps %||% loss$steps else loss$steps
   columns <- unlist(lapply(names(all), function(step) {
     named(vapply(at, function(i) fill_in(all[[step]], loss, plan, i), ""), paste0(step, at))
   }))
