@@ -211,14 +211,12 @@ usable_cost <- function(job) {
 
 # What tells how much better the fit is than the intercept-only model (job-explained.R). A certificate in a geometry
 # pays for it, as more people need it than a bound on a gradient; else the run leaves this.
-values_share <- c(residuals = 0.015, intervals = 0.01, others = 0.03) # fraction of the budget, of fits by residuals
-values_of_certificate <- 0.75                                         # or of the certificate's part
+values_of_certificate <- 0.75 # of the certificate's part
 
 values_cost <- function(job) {
   if (!tells_explained(job)) 0
   else if (pays_by_certificate(job)) max(budget_state(job$budget)$left - job$end, 0)
-  else values_share[[if (job$inference != "none") "intervals" else if (job$method$residuals) "residuals" else
-    "others"]] * job$rho
+  else values_share(job) * job$rho
 }
 
 # With published constants runs have the releases of their paper only, a source that is read once has no more passes,

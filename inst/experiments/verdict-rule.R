@@ -94,7 +94,7 @@ if (identical(arguments[1], "--summary")) {
       row <- c(list(run = run), as.list(chosen[run, ]), list(doubt = doubt))
       if (out$has(row)) next
       set.seed(run)
-      out$add(c(row, lapply(one(as.list(chosen[run, ]), doubt), signif, 4)))
+      out$add(c(row, lapply(one(as.list(chosen[run, ]), doubt), as.numeric)))
     }
   }
 }
