@@ -221,7 +221,7 @@ gains_of_classes <- function(null, moved) {
   e <- eigen(moved$covariance, symmetric = TRUE)
   add <- spread_points(nrow(moved$covariance)) %*% (sqrt(pmax(e$values, 0)) * t(e$vectors))
   q <- null$fractions
-  moved_to <- function(shift) softmax_rows(sweep(add, 2, shift, `+`))
+  moved_to <- function(shift) class_probabilities(sweep(add, 2, shift, `+`))
   shift <- log(q)
   for (i in 1:20) shift <- shift + log(q / colMeans(moved_to(shift)))
   follow <- moved_to(shift)
@@ -230,11 +230,6 @@ gains_of_classes <- function(null, moved) {
   lapply(list(list(follow, follow), list(other, every)), function(x) {
     list(gain = as.vector(log(x[[1]] / every)), weight = as.vector(x[[2]]) / nrow(add))
   })
-}
-
-class_probabilities <- function(t) {
-  e <- exp(t - do.call(pmax, as.data.frame(t)))
-  e / rowSums(e)
 }
 
 # In k dimensions, by an additive recurrence.
