@@ -232,11 +232,6 @@ gains_of_classes <- function(null, moved) {
   })
 }
 
-class_probabilities <- function(t) {
-  e <- exp(t - do.call(pmax, as.data.frame(t)))
-  e / rowSums(e)
-}
-
 # In k dimensions, by an additive recurrence.
 spread_points <- function(k) {
   root <- stats::uniroot(function(x) x^(k + 1) - x - 1, c(1, 2), tol = 1e-12)$root
