@@ -88,7 +88,8 @@ path() { case $1 in R/*) echo "$1" ;; *) echo "src/$1" ;; esac; }
 needs_r() { grep -qE '(^| )(R:|gctorture)' <<< "$1"; }
 needs_hook() { grep -qE '(^| )replay:' <<< "$1"; }
 needs_c() { grep -qvE '^(R:.*|gctorture|replay:.*)$' <(tr ' ' '\n' <<< "$1"); }
-replayed() { grep -ohE '^[a-z_]+\("[^"]+' dev/replay/calls.R dev/replay/sources.R | sed 's/.*"//' | grep -qE "${1#replay:}"; }
+replayed() { replay_calls | grep -qE "${1#replay:}"; }
+replay_calls() { grep -ohE '^[a-z_]+\("[^"]+' dev/replay/calls.R dev/replay/sources.R | sed 's/.*"//'; }
 
 # build "tests": what these tests need
 build() {
