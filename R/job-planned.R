@@ -24,8 +24,8 @@ bordered <- function(x, a) rbind(c(x, numeric(nrow(a))), cbind(0, a))
 # Correct to second order in the log-odds.
 constant_excess <- function(s) s$curvature / 2 * (s$effect * s$frame$radius)^2 * sum(diag(s$frame$covariance))
 
-# Standard deviation of the noise of a release at this cost, at the point zero. query: a name of the core's, see
-# ffi_oracle_sd().
+# Standard deviation of the noise of a release at this cost, at a point that is not known yet. query: a name of the
+# core's, see ffi_oracle_sd().
 planned_sd <- function(s, query, rho, oracle = s$oracle, clip = 0) {
-  .Call(ffi_oracle_sd, oracle, query, numeric(s$dim), clip, rho)
+  .Call(ffi_oracle_sd, oracle, query, NULL, clip, rho)
 }

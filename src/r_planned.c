@@ -23,8 +23,8 @@ SEXP ffi_oracle_planned(SEXP n, SEXP dense, SEXP indicators, SEXP intercept, SEX
   return out;
 }
 
-/* The sd that the release of a query at w would have, of rows or without them; of gradients at a point that is not
- * known yet. clip: of residuals, or of second
+/* The sd that the release of a query at w would have, of rows or without them. w NULL: a point that is not known yet.
+ * clip: of residuals, or of second
  * derivatives. */
 SEXP ffi_oracle_sd(SEXP oracle, SEXP query, SEXP w, SEXP clip, SEXP rho) {
   static const char *const names[] = {
@@ -35,12 +35,12 @@ SEXP ffi_oracle_sd(SEXP oracle, SEXP query, SEXP w, SEXP clip, SEXP rho) {
       &query_residual_gradient, &query_residual_hessian, &query_residual_counts, &query_recalibration};
   static const double ends[] = {1, 2};
   struct oracle *o = arg_bundle(oracle)->oracle;
-  const double *at = arg_doubles(w, (R_xlen_t)oracle_dim(o));
   double *most = (double *)R_alloc(oracle_dim(o), sizeof(double)); /* like ends, hardly changes the noise */
   memset(most, 0, oracle_dim(o) * sizeof(double));
+  const double *at = Rf_isNull(w) ? most : arg_doubles(w, (R_xlen_t)oracle_dim(o));
   struct ask ask = {.at = at, .along = at, .k = 2, .step = ends, .clip = arg_double(clip), .most = most};
   const struct query *q = queries[arg_choice(query, names)];
-  if (q == &query_gradient) ask.at = NULL;
+  if (Rf_isNull(w) && q == &query_gradient) ask.at = NULL;
   glue_check(release_fits(oracle_all(o), q, &ask));
   return Rf_ScalarReal(release_sd(oracle_all(o), q, &ask, arg_double(rho)));
 }

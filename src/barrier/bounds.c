@@ -57,7 +57,7 @@
 #include <math.h>
 
 /* The norm of a point that is not known, for its rounding. */
-#define FAR 0x1p10
+#define FAR 64
 
 static double stretch_of(const struct scope *s);
 static double matrix_rounding(const struct scope *s, double more, double lip, double w_norm, double size);
