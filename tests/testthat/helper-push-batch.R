@@ -17,15 +17,21 @@ batch_methods <- list(sgd = control_gd(batch = 60, max_iterations = 10), "opt-b"
 batch_fit <- function(data, method, ...) {
   force(data)
   set.seed(4)
-  quiet_fit(y ~ a + b + f, data, method = method, eps = hardly_any, delta = 1e-6, bounds = frame_bounds,
+  quiet_fit(y ~ a + b + f, data, method = method, eps = 5, delta = 1e-6, bounds = frame_bounds,
             noise = "reproducible", ...)
 }
 
-expect_batch_fits <- function(data, memory, tolerance, methods = batch_methods, turn = 0) {
+# A database has other noise for the same sums, which expect_batch_sums() compares: only what is asked is the same.
+expect_batch_fits <- function(data, memory, tolerance, methods = batch_methods, turn = 0, database = FALSE) {
   for (method in long_values(names(methods), turn)) {
     fits <- lapply(list(data, memory), batch_fit, method, control = methods[[method]])
-    testthat::expect_equal(coef(fits[[1]]), coef(fits[[2]]), tolerance = tolerance, info = method)
-    testthat::expect_identical(dp_ledger(fits[[1]])$what, dp_ledger(fits[[2]])$what, info = method)
+    what <- lapply(fits, function(fit) dp_ledger(fit)$what)
+    if (database) {
+      testthat::expect_identical(what[[1]][1:3], what[[2]][1:3], info = method)
+    } else {
+      testthat::expect_equal(coef(fits[[1]]), coef(fits[[2]]), tolerance = tolerance, info = method)
+      testthat::expect_identical(what[[1]], what[[2]], info = method)
+    }
     testthat::expect_gt(sum(grepl("batch", dp_ledger(fits[[1]])$what)), 2)
   }
 }

@@ -109,7 +109,9 @@ expect_person_fits <- function(connection, which = long_size(names(person_fits),
     testthat::expect_identical(grep(person_sums_only, statements, invert = TRUE, value = TRUE), character())
     testthat::expect_equal(coef(pushed), coef(memory), tolerance = 2e-5, info = name)
     testthat::expect_identical(dp_ledger(pushed)$what, dp_ledger(memory)$what, info = name)
-    expect_no_less_noise(dp_ledger(pushed)$scale, dp_ledger(memory)$scale)
+    if (!name %in% c("newton", "gd", "weighed")) {
+      testthat::expect_equal(dp_ledger(pushed)$scale, dp_ledger(memory)$scale, tolerance = 1e-5, info = name)
+    }
     testthat::expect_identical(pushed[c("n", "persons")], memory[c("n", "persons")], info = name)
     if (inherits(memory, "dp_inference")) testthat::expect_equal(vcov(pushed), vcov(memory), tolerance = 1e-4)
     testthat::expect_false(tells_number(pushed, nrow(data)), info = name)
@@ -124,9 +126,6 @@ person_fits <- list(
   ridge = function(data) persons_fit(data, eps = 50),
   found = function(data) persons_fit(data, eps = 50, bounds = "private"),
   newton = function(data) persons_fit(data, eps = hardly_any, method = "newton", inference = "sandwich"),
-  search = function(data) {
-    persons_fit(data, eps = hardly_any, method = "2opt-ls", control = control_opt(max_iterations = 3))
-  },
   gd = function(data) persons_fit(data, eps = hardly_any, y ~ a + I(b^2) + a:class, method = "gd",
                                   bounds = list(a = c(-1, 1), "I(b^2)" = c(0, 1))),
   classes = function(data) persons_fit(data, class ~ a + b, eps = 1e4),

@@ -120,23 +120,24 @@ expect_mapped <- function(source, formula, bounds = list(), subset = NULL, loss 
 
 # The queries are the same, and the first charge is identical. Later charges depend on releases, which differ in their
 # last digits.
-expect_same_ledger <- function(x, y) {
+expect_same_ledger <- function(x, y, geometry = FALSE) {
   ledgers <- list(dp_ledger(x), dp_ledger(y))
   testthat::expect_identical(ledgers[[1]]$what, ledgers[[2]]$what)
   testthat::expect_equal(ledgers[[1]]$mu, ledgers[[2]]$mu, tolerance = 1e-4)
-  expect_no_less_noise(ledgers[[1]]$scale, ledgers[[2]]$scale)
+  if (geometry) testthat::expect_equal(ledgers[[1]], ledgers[[2]], tolerance = 1e-4)
 }
 
 # Fits from the table equal those in memory, up to the rounding of rows, with the same ledger.
 expect_same_fits <- function(source, memory) {
-  for (method in c("newton", "2opt-ls", "tr")) {
+  for (method in c("newton", "newton-ridge")) {
     fits <- lapply(list(source, memory), function(data) {
       set.seed(4)
-      quiet_fit(y ~ a + b + f, data, method = method, eps = hardly_any, delta = 1e-6, bounds = frame_bounds,
+      quiet_fit(y ~ a + b + f, data, method = method, delta = 1e-6, bounds = frame_bounds,
+                eps = if (method == "newton-ridge") 100 else hardly_any,
                 noise = "reproducible")
     })
     testthat::expect_equal(coef(fits[[1]]), coef(fits[[2]]), tolerance = 1e-4)
-    expect_same_ledger(fits[[1]], fits[[2]])
+    expect_same_ledger(fits[[1]], fits[[2]], method == "newton-ridge")
   }
 }
 

@@ -96,7 +96,8 @@ test_that("a private curve fits and judges persons", {
   suppressMessages(dp_curve(y ~ a + b, d, eps = 20, bounds = ends, budget = budget, id = person, methods = "gd",
                             noise = "reproducible"))
   gradients <- dp_ledger(budget)$sensitivity[dp_ledger(budget)$what == "gradient"]
-  expect_equal(240 * gradients, rep(2, length(gradients)), tolerance = 1e-4)
+  expect_equal(240 * gradients[1], 1, tolerance = 1e-4) # at w = 0
+  expect_true(all(240 * gradients < 2 * (1 + 1e-4)))
 })
 
 test_that("the values of a public curve are means over persons, and its lines weigh records by 1/m", {
@@ -133,6 +134,6 @@ test_that("a plan for n records is one for n persons", {
   found <- fit$privacy$ledger
   one <- persons_fit(d[!duplicated(d$person), ], id = NULL, method = "newton", inference = "sandwich")$privacy$ledger
   expect_identical(found$what, one$what)
-  run <- found$what != "value" # their noise depends on the points
+  run <- c(1, 2, which(found$what == "hessian")) # the noise of others depends on the points
   expect_equal(found$scale[run], one$scale[run], tolerance = 1e-8)
 })

@@ -72,7 +72,7 @@ test_that("tables of databases have batches, too, and refuse before a charge whe
   shard_workers(c("one", "two"))
   made <- sqlite_shards(d)
   shards <- dp_shards(made$functions, c("one", "two"))
-  expect_batch_fits(shards, d, 2e-5, batch_methods[c("sgd", "opt-b", "blsgd")])
+  expect_batch_fits(shards, d, methods = batch_methods[c("sgd", "opt-b", "blsgd")], database = TRUE)
   budget <- dp_budget(eps = 5, delta = 1e-6, plan = event_repeat(event_subsample(event_gaussian(1), 0.1), 20))
   refused <- function(text, ...) {
     expect_error(quiet_fit(y ~ a + b, shards, bounds = frame_bounds[c("a", "b")], budget = budget, ...), text,
