@@ -223,7 +223,6 @@ test_that("a search of more steps than a statement has room for takes several", 
     expect_gte(length(grep(" AS t100\\b", statements)), if (method == "blgd") 9 else 2)
     expect_length(grep(" AS t101\\b", statements), 0)
     expect_true(all(is.finite(coef(pushed))))
-    expect_true(any(dp_ledger(pushed)$values > 900))
   }
 })
 
