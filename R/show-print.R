@@ -222,7 +222,8 @@ certificate_text <- function(x) {
 
 residual_text <- function(x, digits) {
   if (!has_scale(x)) return(NULL)
-  paste0("Residuals: 68 % are below sigma = ", signif(stats::sigma(x), digits))
+  paste0("Residuals: 68 % are below sigma = ", signif(stats::sigma(x), digits), "; R-squared about ",
+         format(round(explained_share(x), 2)))
 }
 
 population_text <- function(certificate) {
