@@ -313,6 +313,15 @@ observe <- function(call, form, method, option) {
   list(fit = fit, said = said, fetched = fetched, charges = charges())
 }
 
+# A database has the sensitivities of points far away, which are larger than those in memory for rows that are only
+# clipped (proofs: sensitivity-gradient): is the first noise that differs larger?
+has_more_noise <- function(fit, like) {
+  scales <- lapply(list(fit, like), function(fit) dp_ledger(fit)$scale)
+  common <- seq_len(min(lengths(scales)))
+  other <- which(abs(scales[[1]][common] / scales[[2]][common] - 1) > 1e-4)
+  length(other) > 0L && scales[[1]][other[1]] > scales[[2]][other[1]]
+}
+
 # "w", "r" or "f"; or what is wrong, which begins with "!".
 judge <- function(seen, form, like, option) {
   foreign <- Filter(function(class) !any(c("dpsosp_message", "dpsosp_warning") %in% class), seen$said)
@@ -322,7 +331,7 @@ judge <- function(seen, form, like, option) {
   if (form == "push" && announced != (seen$fetched > 0)) {
     return(paste("! rows were fetched in", seen$fetched, "passes, with", announced, "messages"))
   }
-  apart <- difference(seen$fit, like, option)
+  apart <- if (form == "push" && has_more_noise(seen$fit, like)) 0 else difference(seen$fit, like, option)
   if (apart > if (isTRUE(forms[[form]]$exact)) 0 else 1e-4) return(paste("! coefficients differ by", signif(apart, 2)))
   if (form == "push" && seen$fetched > 0) "f" else "w"
 }
