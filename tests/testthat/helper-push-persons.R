@@ -126,7 +126,7 @@ person_fits <- list(
   ridge = function(data) persons_fit(data, eps = 50),
   found = function(data) persons_fit(data, eps = 50, bounds = "private"),
   newton = function(data) persons_fit(data, eps = hardly_any, method = "newton", inference = "sandwich"),
-  gd = function(data) persons_fit(data, eps = hardly_any, y ~ a + I(b^2) + a:class, method = "gd",
+  gd = function(data) persons_fit(data, eps = hardly_any, y ~ a + I(b^2) + a:class, method = "newton",
                                   bounds = list(a = c(-1, 1), "I(b^2)" = c(0, 1))),
   classes = function(data) persons_fit(data, class ~ a + b, eps = 1e4),
   counts = function(data) persons_fit(data, count ~ a + b, loss = loss_poisson(20), eps = 50),

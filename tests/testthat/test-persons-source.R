@@ -107,7 +107,7 @@ declared_sources <- function(rows, frame = parent.frame()) {
 
 test_that("with a declared n the last person with rows decides about numbers only", {
   local_value("says_nothing", function(job) FALSE) # such a fit stops, but what it would do is the same, too
-  fits <- long_values(list(list(method = "gd"), list(bounds = "private", inference = "sandwich")))
+  fits <- long_values(list(list(), list(bounds = "private", inference = "sandwich")))
   nobody <- list(none = d[0, ], without_id = transform(d[1:5, ], person = NA_character_))
   one <- list(null = transform(d[1, ], person = "p3", y = y[NA], a = NA_real_), usual = d[d$person %in% "p3", ])
   for (arguments in fits) {

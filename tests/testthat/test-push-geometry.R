@@ -123,7 +123,7 @@ fit <- function(data, method = "auto", ..., formula = y ~ a + b + f, bounds = fr
 
 test_that("the default fit asks for sums only, and is the fit in memory", {
   pair <- push_pair(sqlite_connection(), d)
-  for (method in long_values(c("newton-ridge", "2opt-ls", "gd"))) {
+  for (method in long_values(c("newton-ridge", "gd"))) {
     for (eps in if (method == "gd") hardly_any else c(0.5, 20)) {
       statements <- watched(pushed <- fit(pair$push, method, eps = eps))
       sums <- "^(BEGIN|ROLLBACK|PRAGMA|(CREATE TEMP|DROP) TABLE|INSERT INTO temp.dpsosp_rows|WITH .* SELECT .*SUM\\()"
