@@ -17,9 +17,6 @@ static double range(double none, double t_max) {
   return t_max;
 }
 
-/* The bounds below are larger by this than what they bound, which covers their own rounding. */
-#define SLACK (1 + 0x1p-30)
-
 static double share_above(double t) { return 1 / (1 + exp(-t)); }
 
 static double steepest(double none, double t_max) {

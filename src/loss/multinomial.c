@@ -39,7 +39,7 @@ static double range(double classes, double t_max) { return M_SQRT2 * t_max + fmi
  */
 static double steepest(double classes, double t_max) {
   double others = classes - 1, e = exp(-M_SQRT2 * t_max), q = others / (others + e), m = 1 / (1 + others * e);
-  return sqrt(q * (q + m)) * (1 + 0x1p-30);
+  return sqrt(q * (q + m)) * SLACK;
 }
 
 size_t loss_class(double classes, double y) {

@@ -3,6 +3,9 @@
 
 #include "loss/loss.h"
 
+/* Bounds that are computed are larger by this than what they bound, which covers their own rounding. */
+#define SLACK (1 + 0x1p-30)
+
 /* The functions of a block have the parameter as first argument; a loss without a parameter ignores it. */
 struct loss {
   const char *name;

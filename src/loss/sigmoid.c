@@ -16,9 +16,6 @@ static double range(double none, double t_max) {
   return tanh(t_max / 2);
 }
 
-/* The bounds below are larger by this than what they bound, which covers their own rounding. */
-#define SLACK (1 + 0x1p-30)
-
 /* |l''| rises with |t| up to log(2 + sqrt(3)), and is odd. */
 static double bend(double t_max) {
   double e = exp_minus(fmin(t_max, log(2 + sqrt(3)))), q = 1 / (1 + e);

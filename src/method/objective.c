@@ -134,6 +134,14 @@ double objective_sd_all(const struct objective *f, const struct query *q, const 
   return release_sd(oracle_all(f->oracle), q, &(struct ask){.at = w}, rho);
 }
 
+double objective_alpha_last(struct oracle *oracle, const struct penalty *penalty, double rho, double confidence,
+                            const double *w) {
+  struct objective f;
+  objective_init(&f, oracle, penalty);
+  double sd = objective_sd_all(&f, &query_gradient, w, rho);
+  return 2 * confidence_norm(sqrt((double)f.dim) * sd, sd, f.dim, 1 - confidence);
+}
+
 double objective_eigen_error(const struct objective *f, double sd, double beta) {
   return confidence_eigen(sd, f->dim, beta) + f->missing;
 }

@@ -145,6 +145,9 @@ double objective_sd_gradient(const struct objective *f, const double *w, double 
 double objective_sd_hessian(const struct objective *f, const double *w, double rho);
 /* sd of a release on the full data; w, here and above, is NULL for points that are not known yet. */
 double objective_sd_all(const struct objective *f, const struct query *q, const double *w, double rho);
+/* The default target where a last gradient at this cost is all that certifies: twice the bound that noise alone has. */
+double objective_alpha_last(struct oracle *oracle, const struct penalty *penalty, double rho, double confidence,
+                            const double *w);
 /* Bound on the error of an eigenvalue of a Hessian with noise of this sd; of either sign for half of beta. */
 double objective_eigen_error(const struct objective *f, double sd, double beta);
 /* A step with several releases. On a batch, opening the step pays for all of them: rho of a release is then only used

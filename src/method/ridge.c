@@ -97,10 +97,7 @@ int ridge_run(struct oracle *oracle, const struct penalty *penalty, const struct
 
 double ridge_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct ridge_options *options,
                            double rho, const double *w) {
-  struct objective f;
-  objective_init(&f, oracle, penalty);
-  double sd = objective_sd_all(&f, &query_gradient, w, options->certificate_share * rho);
-  return 2 * confidence_norm(sqrt((double)f.dim) * sd, sd, f.dim, 1 - options->confidence);
+  return objective_alpha_last(oracle, penalty, options->certificate_share * rho, options->confidence, w);
 }
 
 /* Released, unless an earlier run did so. */

@@ -87,10 +87,7 @@ int rounds_run(struct oracle *oracle, const struct penalty *penalty, const struc
 
 double rounds_default_alpha(struct oracle *oracle, const struct penalty *penalty, const struct rounds_options *options,
                             double rho, const double *w) {
-  struct objective f;
-  objective_init(&f, oracle, penalty);
-  double sd = objective_sd_all(&f, &query_gradient, w, options->certificate_share * rho);
-  return 2 * confidence_norm(sqrt((double)f.dim) * sd, sd, f.dim, 1 - options->confidence);
+  return objective_alpha_last(oracle, penalty, options->certificate_share * rho, options->confidence, w);
 }
 
 /* The same normal numbers in each run: public ones (splitmix64). */
