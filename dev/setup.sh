@@ -18,6 +18,7 @@ for_tests=(
   r-mathlib                                                    # C tests: R's distributions without R
   valgrind binutils                                            # C tests: memory; nm for the rooms
   cppcheck                                                     # static analysis, beside gcc's
+  gappa                                                        # proofs of rounding errors
   r-cran-matrix r-cran-generics r-cran-ggplot2                 # suggested
   r-cran-nloptr r-cran-nnet                                    # R tests compare with them
   r-cran-testthat r-cran-withr r-cran-roxygen2 r-cran-knitr r-cran-rmarkdown

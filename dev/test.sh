@@ -62,6 +62,7 @@ second_lane() {
   if_long rooms-selftest dev/rooms-selftest.sh
   if_long analyze dev/analyze.sh
   stage fast-math dev/fast-math.sh
+  stage gappa dev/gappa.sh
   if_long inject dev/inject.sh
   stage ctest "${ctest[@]}" plain
   if_long ctest-asan "${ctest[@]}" asan

@@ -14,6 +14,8 @@
 enum { SPAN = 120 }; /* lattice points on either side of zero that are counted */
 
 static void below(uint32_t n);
+static void below_all_bytes(void);
+static void below_words(uint32_t n);
 static void bernoulli(uint64_t a);
 static void the_same_of_a_half(void);
 static void uniform_order(void);
@@ -27,6 +29,8 @@ void test_mech_exact(void) {
   static const uint64_t scales[] = {1, 2, 3, 7, 13};
   static const double places[] = {0, 0.5, -0.25, 0x1p-52, 5.3, -1.0 / 3};
   below(1), below(2), below(3), below(6), below(200), below(256), below(257), below(1000);
+  below_all_bytes();
+  below_words(257), below_words(1000), below_words((UINT32_C(1) << 31) + 1), below_words(UINT32_MAX);
   bernoulli(0), bernoulli(1), bernoulli(1000000000), bernoulli(UINT64_C(1) << 31), bernoulli(UINT64_C(1) << 32);
   the_same_of_a_half();
   uniform_order();
@@ -59,6 +63,42 @@ static void below(uint32_t n) {
   for (uint32_t i = 0; i < n; i++) probability[i] = 1.0 / n;
   CHECK(chi_square_test(n, count, probability) > STATISTICS_LEVEL);
   CHECK(mech_bits_close(&b) == BASE_OK);
+}
+
+/* From a buffer that ends with this word, and a source that fails, if another one is asked for. */
+static int below_of(uint32_t n, uint32_t word, size_t bytes, uint32_t *v) {
+  struct mech_bits b;
+  mech_bits_open(&b, &ctest_entropy_broken);
+  b.used = sizeof b.byte - bytes;
+  for (size_t i = 0; i < bytes; i++) b.byte[b.used + i] = (unsigned char)(word >> 8 * (bytes - 1 - i));
+  *v = mech_below(&b, n);
+  return mech_bits_close(&b) == BASE_OK;
+}
+
+/* Of the 256 bytes each number has as many, and the fewest are left out. */
+static void below_all_bytes(void) {
+  int same = 1;
+  for (uint32_t n = 1; n <= 256; n++) {
+    uint32_t count[256] = {0}, v;
+    for (uint32_t byte = 0; byte < 256; byte++)
+      if (below_of(n, byte, 1, &v) && v < n) count[v]++;
+    for (uint32_t i = 0; i < n; i++) same = same && count[i] == 256 / n;
+  }
+  CHECK(same);
+}
+
+/* Words below the largest multiple of n count by their remainder. */
+static void below_words(uint32_t n) {
+  const uint64_t range = UINT64_C(1) << 32, fair = range / n * n;
+  const uint64_t words[] = {0, 1, n - 1, n, n + UINT64_C(1), fair / 2, fair - 1, fair, range - 1};
+  int same = 1;
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    uint32_t v;
+    if (words[i] >= range) continue;
+    const int taken = below_of(n, (uint32_t)words[i], 4, &v);
+    same = same && taken == (words[i] < fair) && (!taken || v == words[i] % n);
+  }
+  CHECK(same);
 }
 
 static void bernoulli(uint64_t a) {

@@ -1,7 +1,7 @@
-/* Random bits, small uniform integers and Bernoulli(exp(-g)) trials, all exact. See private.h. */
+/* Random bits and small uniform integers, exact. See bits.h. */
 #include <string.h>
 
-#include "mech/private.h"
+#include "mech/bits.h"
 
 /* Number of bytes requested from a source that cannot be expanded; they fill the end of a buffer. */
 enum { FILL = 256 };
@@ -41,23 +41,6 @@ uint32_t mech_below_any(struct mech_bits *b, uint32_t n) {
   while (v >= fair && b->status == BASE_OK);
   return v % n;
 }
-
-/*
- * Canonne, Kamath & Steinke 2020 ("The discrete Gaussian for differential
- * privacy", algorithm 1): with g = a / 2^32 and trials j = 1, 2, ... that
- * succeed with probability g / j, the first failure is at j > m with
- * probability g^m / m!, so it is at an odd j with probability
- * 1 - g + g^2 / 2 - ... = exp(-g).
- */
-int mech_bernoulli_exp(struct mech_bits *b, uint64_t a) {
-  uint32_t j = 1;
-  while (mech_word(b) < a && mech_below(b, j) == 0 && b->status == BASE_OK) j++;
-  return j % 2;
-}
-
-/* Indexed by the four bits that mech_bernoulli_exp_half() reads; the first one is the lowest. */
-const struct mech_outcome mech_outcomes[16] = {{2, 0},  {1, 4}, {0, 9}, {1, 4}, {0, 10}, {1, 4}, {0, 9}, {1, 4},
-                                               {1, 14}, {1, 4}, {0, 9}, {1, 4}, {0, 10}, {1, 4}, {0, 9}, {1, 4}};
 
 static void open_stream(struct mech_bits *b) {
   unsigned char key[BASE_KEY_BYTES];

@@ -28,6 +28,21 @@ test_that("fits are those in memory up to the rounding of rows, with the same le
   expect_same_fits(push_pair(sqlite_connection(), d)$push, d)
 })
 
+# Only the clip is trusted in a database: its sums have the bounds of all points (proofs: sensitivity-gradient).
+test_that("gradients of a database are as sensitive everywhere as they may be anywhere", {
+  pair <- push_pair(sqlite_connection(), d)
+  for (neighbours in c("replace-one", "zero-out")) {
+    changes <- lapply(list(pair$push, d), function(data) {
+      fit <- quiet_fit(y ~ a + b, data, method = "gd", eps = 20, delta = 1e-6, bounds = frame_bounds,
+                       neighbours = neighbours, noise = "reproducible")
+      with(dp_ledger(fit), nrow(d) * sensitivity[what == "gradient"])
+    })
+    most <- if (neighbours == "zero-out") 1 else 2
+    expect_equal(changes[[1]], rep(most, length(changes[[1]])), tolerance = 1e-4)
+    expect_equal(changes[[2]][1], most / 2, tolerance = 1e-4)
+  }
+})
+
 test_that("what the database is not asked for is read in chunks, inside of the same fit", {
   pair <- push_pair(sqlite_connection(), d)
   for (method in c("objpert", "outpert", "spider")) {
