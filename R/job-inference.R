@@ -12,16 +12,17 @@ job_intervals <- function(job) {
   if (job$inference == "none") return(job)
   rho <- budget_state(job$budget)$left - job$end
   if (job$method$residuals) {
-    facts <- residual_facts(job, known_level(job))
+    facts <- residual_facts(job, known_level(job), checks = new_checks(job))
     return(add_entries(job, intervals = infer_residuals(job$oracle, facts, job$solution, rho, job$n)))
   }
   geometry <- damped_geometry(job$geometry, path_loss(job), job$n, rho)
   oracle <- if (is.null(geometry)) job$oracle else plain_oracle(job)
-  add_entries(job, intervals = infer(oracle, job$design, geometry, job$solution, job$inference, rho, job$n))
+  add_entries(job, intervals = infer(oracle, job$design, geometry, job$solution, job$inference, rho, job$n,
+                                     new_checks(job)))
 }
 
-# oracle: in the coordinates of the mapped rows; solution: coefficients of the columns.
-infer <- function(oracle, design, geometry, solution, type, rho, n) {
+# oracle: in the coordinates of the mapped rows; solution: coefficients of the columns; checks: see new_checks().
+infer <- function(oracle, design, geometry, solution, type, rho, n, checks) {
   if (!is.null(geometry)) move_oracle(oracle, geometry)
   point <- to_geometry(geometry, core_start(design, solution))
   cost <- inference_costs(type, geometry, rho)
@@ -34,7 +35,8 @@ infer <- function(oracle, design, geometry, solution, type, rho, n) {
     released[c("longest", "sizes")] <- list(geometry$cap, damped_sizes(oracle, geometry, point, cost[["sizes"]]))
   }
   known <- if (is.null(geometry)) known_entries(design) else nothing_known(length(point))
-  plain <- one_step(released, design, known, step_prior * coefficient_unit(design, geometry))
+  plain <- one_step(released, design, known, step_prior * coefficient_unit(design, geometry),
+                    constant = constant_curvature(design, geometry, checks))
   step <- if (is.null(geometry)) plain else bent_step(plain, released, geometry)
   # The posterior mean of a path in the geometry predicts better than a Newton step.
   c(list(type = type, released = released), step_intervals(step, design, geometry, plain),

@@ -39,9 +39,10 @@ known_level <- function(job) {
 }
 
 # job: or a claim. geometry: in the coordinates of the run's last steps.
-residual_facts <- function(job, level, geometry = job$geometry) {
+residual_facts <- function(job, level, geometry = job$geometry, checks = NULL) {
   geometry[c("scale", "spread")] <- lapply(geometry[c("scale", "spread")], `*`, level$factor)
-  list(design = job$design, response = job$response, geometry = geometry, level = level, loss = job$loss)
+  list(design = job$design, response = job$response, geometry = geometry, level = level, loss = job$loss,
+       checks = checks)
 }
 
 # Huber's c for the mapped response, by the scale of residuals where the run found none; zero for other losses.
@@ -57,7 +58,8 @@ infer_residuals <- function(oracle, facts, solution, rho, n) {
   released <- release_residuals(oracle, facts, to_geometry(facts$geometry, core_start(facts$design, solution)), rho, n)
   p <- length(released$point)
   step <- one_step(released, facts$design, nothing_known(p), sqrt(p) * facts$level$spread,
-                   usual_residual(released, facts), inference_allowed * released$tail$bias)
+                   usual_residual(released, facts), inference_allowed * released$tail$bias,
+                   constant_curvature(facts$design, facts$geometry, facts$checks))
   found <- step_intervals(step, facts$design, facts$geometry)
   found$predictor <- solution
   c(list(type = "sandwich", released = released), in_units(found, facts$response))

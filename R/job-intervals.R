@@ -110,7 +110,8 @@ check_inferable <- function(loss, penalty, design, call, residual = FALSE, type 
 # A column without records, or without a spread, is no such direction: noise would turn it towards all others, which
 # would lose their intervals with it. So a column whose own curvature does not exceed the noise level is left out of
 # the step. The coefficient of a level is then zero, that of another column stays that of w, and it is not shown: it may
-# have any size if its range is much too wide.
+# have any size if its range is much too wide, and the intercept is not shown either. But if the column seems to be
+# constant, its coefficient is zero and the intercept that of the model without it, as lm() does.
 #
 # All of it is post-processing. inst/experiments/inference.R measures the coverage of the intervals.
 
@@ -118,19 +119,22 @@ step_floor <- 1 / 4 # times the norm of H's noise, sd_H sqrt(2 p): eigenvalues b
 step_prior <- 1.5   # prior standard deviation of the coefficient of a column (coefficient_unit())
 step_most <- 1 / 4  # largest fraction of a variance that may come from the prior
 step_evident <- 3   # least curvature of a column, in standard deviations of its noise
+step_constant <- 0.1 # half ranges: a column whose standard deviation is less seems to be constant
 step_pair <- 0.5    # a column is part of an unresolved direction if its coordinate there is larger
 raised_most <- 2    # standard deviations of the noise of the products by which their diagonal is raised at most
 
 # released: point, n, and gradient, hessian and products, each a release with its sd; products is NULL for type "model".
 # known: entries of the matrices, see below; prior: standard deviation of a coefficient of the core; residual: that of
 # the residuals, whose square times H the diagonal of the products is raised to as far as their noise allows; allow: by
-# how much clips may have moved each coordinate of g.
+# how much clips may have moved each coordinate of g; constant: see constant_curvature().
 one_step <- function(released, design, known = known_entries(design), prior = step_prior * coefficient_unit(design),
-                     residual = 0, allow = 0) {
+                     residual = 0, allow = 0, constant = 0) {
   p <- length(released$point)
   sd <- attr(released$hessian, "sd")
   hessian <- tidy_matrix(released$hessian, known)
-  unseen <- unseen_columns(hessian, sd, design)
+  beyond <- own_curvature(hessian, sd, design)
+  unseen <- beyond$least < 0
+  without <- unseen & (column_groups(design) > 0L | beyond$most < constant * hessian[1, 1])
   seen <- which(!unseen)
   q <- length(seen)
   curvature <- eigen(hessian[seen, seen, drop = FALSE], symmetric = TRUE)
@@ -139,8 +143,8 @@ one_step <- function(released, design, known = known_entries(design), prior = st
   open <- curvature$values < least
   values <- pmax(curvature$values, least)
   inverse <- recompose(vectors, 1 / values)
-  # Levels without records move to zero, and the gradient with them.
-  step <- ifelse(unseen & column_groups(design) > 0L, released$point, 0)
+  # Levels without records and constants move to zero, and the gradient with them.
+  step <- ifelse(without, released$point, 0)
   step[seen] <- drop(inverse %*% (released$gradient - hessian %*% step)[seen])
   spread <- if (is.null(released$products)) recompose(vectors, values) else
     positive_part(tidy_matrix(released$products, known)[seen, seen, drop = FALSE])
@@ -150,7 +154,7 @@ one_step <- function(released, design, known = known_entries(design), prior = st
   inverse <- place %*% inverse %*% t(place)
   list(w = released$point - step, covariance = inverse %*% place %*% meat %*% t(place) %*% inverse, inverse = inverse,
        open = cbind(place %*% vectors[, open, drop = FALSE], diag(p)[, unseen, drop = FALSE]), prior = prior,
-       unseen = unseen)
+       unseen = unseen, without = without)
 }
 
 # Of g: the sampling of the records, the noise of g, and that of H times the step. spread: J, of the coefficients `of`.
@@ -159,13 +163,34 @@ gradient_covariance <- function(released, spread, step, known, of = seq_along(st
     noise_covariance(step, attr(released$hessian, "sd"), known)[of, of, drop = FALSE]
 }
 
-# Which coefficients of the core belong to columns whose curvature does not exceed the noise level? It is the curvature
-# in the direction (-r, 1), so that the intercept is accounted for; its noise has standard deviation sd (1 + r^2). The
-# intercept, or else the column with the most of it, always takes part.
-unseen_columns <- function(hessian, sd, design) {
+# The curvature of each coefficient of the core, and how far that of its column exceeds the noise level at least, and is
+# above zero at most. It is that in the direction (-r, 1), so that the intercept is accounted for; its noise has
+# standard deviation sd (1 + r^2). The intercept, or else the column with the most of it, always takes part.
+own_curvature <- function(hessian, sd, design) {
   r <- if (design$intercept) hessian[1, ] / hessian[1, 1] else 0
-  beyond <- diag(hessian) - r * hessian[1, ] - step_evident * sd * (1 + r^2)
-  beyond < 0 & seq_along(beyond) != if (design$intercept) 1L else which.max(beyond)
+  doubt <- step_evident * sd * (1 + r^2)
+  own <- diag(hessian) - r * hessian[1, ]
+  least <- own - doubt
+  least[if (design$intercept) 1L else which.max(least)] <- Inf
+  list(least = least, most = pmax(own, 0) + doubt)
+}
+
+# The curvature below which a column seems to be constant, over that of the intercept, for each coefficient of the core.
+# Of a declared range the standard deviation is compared with the range, of a matrix with the radius. A private range
+# may be much too wide for its values, so that only `single` tells it. checks: of a job or a fit, see new_checks().
+constant_curvature <- function(design, geometry, checks) {
+  p <- design_dim(design)
+  if (!design$intercept) return(numeric(p))
+  map <- core_map(design, geometry)
+  constant <- if (is.null(geometry)) 1 / design$radius else geometry$constant
+  order <- if (is_matrix_design(design)) seq_len(p) else design_order(design)
+  names <- rownames(map)[order]
+  half <- if (is_matrix_design(design)) rep(design$radius, p) else
+    unname((design$ranges[, "upper"] - design$ranges[, "lower"])[match(names, rownames(design$ranges))]) / 2
+  private <- names %in% c(rownames(checks$ranges), checks$missed)
+  least <- ifelse(private | is.na(half), 0, step_constant * half)
+  least[names %in% checks$single] <- Inf
+  (least * abs(map[cbind(order, seq_len(p))]) / constant)^2
 }
 
 raised <- function(x, least, sd) if (is.null(sd)) x else pmax(x, pmin(least, x + raised_most * sd))
@@ -228,12 +253,11 @@ noise_covariance <- function(v, sd, known) {
 
 # step: the value of one_step(), in the coordinates of this geometry or, if it is NULL, of the mapped rows. Not shown
 # are estimates with too large an unresolved part, and those that a column that was left out affects: its slope and,
-# unless it is a level, the intercept, if the column's centre is not zero. plain: the step without bent_step(), whose
+# unless it is a level or a constant, the intercept, if the column's centre is not zero. plain: the step without bent_step(), whose
 # standard errors tell whether anything is resolved: those of a bent one are large where its estimates are.
 step_intervals <- function(step, design, geometry = NULL, plain = step) {
   map <- core_map(design, geometry)
-  level <- column_groups(design) > 0L
-  if (design$intercept) map[1, step$unseen & level] <- 0
+  if (design$intercept) map[1, step$without] <- 0
   open <- step$prior^2 * tcrossprod(map %*% step$open)
   covariance <- map %*% step$covariance %*% t(map) + open
   dimnames(covariance) <- list(rownames(map), rownames(map))
