@@ -198,15 +198,16 @@ chosen_coefficients <- function(parm, names, call) {
 #' the residual at w, tell by a power law the size L that a fraction of about \eqn{3/(n\mu)}{3 / (n mu)} of the
 #' records exceeds (of counts 4), with mu the cost of the gradient in Gaussian differential privacy; for counts L is
 #' at least one event. Noisy counts of |r| (not of counts) tell the scale of residuals. Then come the Hessian, a first
-#' gradient at w, whose Newton step leads to a point near the minimiser (of counts only where its noise is small), and
-#' there the mean gradient, in which residuals are clipped to \eqn{L / |z|}{L / |z|}, and the second moments of its
-#' terms. Half of the mean of what is cut off, by the power law, is added to the error of each coordinate of the
-#' gradient. For counts the second derivatives, which are means, are clipped to b, \eqn{e^{2 s}}{exp(2 s)} times the
-#' level, s the standard deviation of the predictors by the noisy matrix of the fit; for others b = 1, for Huber's
-#' loss only where |r| is less than about c, to which residuals are clipped. Sensitivities are \eqn{\sqrt2 /
-#' n}{sqrt(2) / n} of all counts, \eqn{\sqrt2 b R^2 / n}{sqrt(2) b R^2 / n}, 2 L / n and \eqn{\sqrt2 L^2 / n}{sqrt(2)
-#' L^2 / n}, costs have the proportions 3 : 10 : 3 : 26 : 8 : 44 : 6, of counts 3 : 10 : 0 : 26 : 12 : 43 : 6. Under
-#' `"zero-out"` sensitivities are those divided by \eqn{\sqrt2}{sqrt(2)}, of the gradients by 2.
+#' gradient at w, whose Newton step leads to a point near the minimiser (of counts only where its noise is small, and at
+#' most so far that predictors of rows with the length R move by 1/2), and there the mean gradient, in which residuals
+#' are clipped to \eqn{L / |z|}{L / |z|}, and the second moments of its terms. Half of
+#' the mean of what is cut off, by the power law, is added to the error of each coordinate of the gradient. For counts
+#' the second derivatives, which are means, are clipped to b, \eqn{e^{2 s}}{exp(2 s)} times the level, s the standard
+#' deviation of the predictors by the noisy matrix of the fit; for others b = 1, for Huber's loss only where |r| is
+#' less than about c, to which residuals are clipped. Sensitivities are \eqn{\sqrt2 / n}{sqrt(2) / n} of all counts,
+#' \eqn{\sqrt2 b R^2 / n}{sqrt(2) b R^2 / n}, 2 L / n and \eqn{\sqrt2 L^2 / n}{sqrt(2) L^2 / n}, costs have the
+#' proportions 3 : 10 : 3 : 26 : 8 : 44 : 6, of counts 3 : 10 : 0 : 26 : 12 : 43 : 6. Under `"zero-out"` sensitivities
+#' are those divided by \eqn{\sqrt2}{sqrt(2)}, of the gradients by 2.
 #'
 #' # Estimates and covariance
 #' The coefficients become \eqn{w - v}, \eqn{v = H^{-1} g}{v = H^-1 g}: one Newton step. Their covariance is

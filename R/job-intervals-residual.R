@@ -7,7 +7,8 @@
 #   residuals noisy counts of |r|, for the scale of residuals and intervals of predictions; not of counts
 #   hessian   at w, of rows up to R_H
 #   first     a gradient at w, and a Newton step from there, as what R_H does is in proportion to the distance from the
-#             minimiser; of counts only where its noise hardly moves the predictors
+#             minimiser; of counts only where its noise hardly moves the predictors, and at most so far that these move
+#             by a half, as second derivatives are other ones there
 #   gradient  at the new point: the mean of z clip(r, L / |z|)
 #   products  the second moments of its terms
 # The rest is one_step(). The gradient has a bias of at most b(L), the mean of what is cut off, whose direction nobody
@@ -16,6 +17,10 @@
 # For counts second derivatives are means, of which few exceed exp(inference_reach) times the level, with the standard
 # deviation of the predictors as its unit: there they are clipped, which makes intervals wider. Residuals of Huber's
 # loss are clipped to its c first, and their second derivatives end there.
+#
+# The second derivatives of counts grow with the predictor, so that a long Newton step v ends beside the minimiser: by
+# about v |z'v| / 2, if rows z have most of the weight that v moves by z'v. The distance in the direction of v has a
+# standard error of inference_bend |v| R_H |v| for this.
 #
 # Predictions are those of the solution, which has less noise than its steps.
 
@@ -31,6 +36,8 @@ inference_length_ends <- 17L # of lengths, by a factor of 2^(1/4)
 inference_long <- c(fraction = 0.003, doubt = 2) # rows beyond R_H: this, and standard deviations of its noise
 inference_kappa <- 0.25     # largest norm of the noise of the Hessian, over its usual eigenvalues, times p
 inference_first_most <- 0.05    # largest variance of the predictors of counts by the noise of the first step
+inference_first_far <- 0.5      # how far it moves predictors of counts at most, of rows with the length R_H
+inference_bend <- 0.25          # see above (inst/experiments/counts-step-rule.R)
 
 # What a fit by residuals knows of the mapped response: job$level and, from the core, the factor by which the run
 # rescaled the columns and the variance of the predictors over the records.
@@ -60,7 +67,7 @@ infer_residuals <- function(oracle, facts, solution, rho, n) {
   step <- one_step(released, facts$design, nothing_known(p), sqrt(p) * facts$level$spread,
                    usual_residual(released, facts), inference_allowed * released$tail$bias,
                    constant_curvature(facts$design, facts$geometry, facts$checks))
-  found <- step_intervals(step, facts$design, facts$geometry)
+  found <- step_intervals(with_bend(step, released, facts), facts$design, facts$geometry, step)
   found$predictor <- solution
   c(list(type = "sandwich", released = released), in_units(found, facts$response))
 }
@@ -102,7 +109,7 @@ release_residuals <- function(oracle, facts, point, rho, n) {
   gradient_at <- function(point, rho) .Call(ffi_oracle_residual_gradient, o, point, most, cap, rho, reproducible)
   to_first <- first_step(hessian, facts, clip, n, cost[["first"]])
   if (is.null(to_first)) cost[["gradient"]] <- cost[["gradient"]] + cost[["first"]]
-  else point <- point - drop(to_first %*% gradient_at(point, cost[["first"]])$gradient)
+  else point <- point - not_far(drop(to_first %*% gradient_at(point, cost[["first"]])$gradient), facts, rows)
 
   gradient <- gradient_at(point, cost[["gradient"]])
   products <- .Call(ffi_oracle_residual_products, o, point, most, cap, cost[["products"]], reproducible)
@@ -150,6 +157,19 @@ first_step <- function(hessian, facts, clip, n, rho) {
     if (moved > inference_first_most) return(NULL)
   }
   recompose(e$vectors, 1 / values)
+}
+
+not_far <- function(step, facts, rows) {
+  if (facts$response$kind != "count") return(step)
+  step * min(1, inference_first_far / (rows * sqrt(sum(step^2))))
+}
+
+# Adds the error of a long step of counts to its covariance.
+with_bend <- function(step, released, facts) {
+  if (facts$response$kind != "count") return(step)
+  v <- released$point - step$w
+  step$covariance <- step$covariance + inference_bend^2 * released$longest^2 * sum(v^2) * tcrossprod(v)
+  step
 }
 
 largest_curvature <- function(response, level) {

@@ -185,8 +185,8 @@ constant_curvature <- function(design, geometry, checks) {
   constant <- if (is.null(geometry)) 1 / design$radius else geometry$constant
   order <- if (is_matrix_design(design)) seq_len(p) else design_order(design)
   names <- rownames(map)[order]
-  half <- if (is_matrix_design(design)) rep(design$radius, p) else
-    unname((design$ranges[, "upper"] - design$ranges[, "lower"])[match(names, rownames(design$ranges))]) / 2
+  ranges <- design$ranges[match(names, rownames(design$ranges)), , drop = FALSE]
+  half <- if (is_matrix_design(design)) rep(design$radius, p) else unname(ranges[, "upper"] - ranges[, "lower"]) / 2
   private <- names %in% c(rownames(checks$ranges), checks$missed)
   least <- ifelse(private | is.na(half), 0, step_constant * half)
   least[names %in% checks$single] <- Inf
@@ -253,8 +253,9 @@ noise_covariance <- function(v, sd, known) {
 
 # step: the value of one_step(), in the coordinates of this geometry or, if it is NULL, of the mapped rows. Not shown
 # are estimates with too large an unresolved part, and those that a column that was left out affects: its slope and,
-# unless it is a level or a constant, the intercept, if the column's centre is not zero. plain: the step without bent_step(), whose
-# standard errors tell whether anything is resolved: those of a bent one are large where its estimates are.
+# unless it is a level or a constant, the intercept, if the column's centre is not zero. plain: the step without
+# bent_step() or with_bend(), whose standard errors tell whether anything is resolved: those of a bent one are large
+# where its estimates are.
 step_intervals <- function(step, design, geometry = NULL, plain = step) {
   map <- core_map(design, geometry)
   if (design$intercept) map[1, step$without] <- 0

@@ -50,14 +50,43 @@ test_that("many empty levels are none to the others, and rare ones are kept", {
   expect_true(all(coef(fit)[-(1:7)] == 0))
 })
 
-test_that("a column without a spread has no interval, and only the intercept rests on it", {
-  expect_identical(hidden(1, z ~ a + b + one, loss = "squared"), c("(Intercept)", "one"))
+test_that("a constant column has no interval, and costs no other coefficient its own, as in lm()", {
+  exact <- coef(stats::lm(z ~ a + b, d))
+  declared <- c(ends, list(one = c(0, 10)))
+  for (bounds in list(ends, declared)) {
+    fit <- fitted(1, z ~ a + b + one, loss = "squared", inference = "sandwich", bounds = bounds)
+    expect_identical(unname(fit$inference$reason), c(NA, NA, NA, "no spread seen"))
+    expect_lt(max(abs(coef(fit)[1:3] - exact) / sqrt(diag(vcov(fit)))[1:3]), 3)
+    expect_identical(coef(fit)[["one"]], 0)
+    bounds$b <- NULL
+    expect_identical(hidden(2, y ~ a + one, bounds = bounds), "one")
+    expect_identical(hidden(2, k ~ a + one, loss = "poisson", bounds = bounds), "one")
+  }
+  set.seed(1)
+  fit <- quiet_fit(y ~ a + one, d, eps = 20, delta = 1e-6, method = "newton", inference = "sandwich",
+                   noise = "reproducible", bounds = declared[-2])
+  expect_identical(unname(fit$inference$reason), c(NA, NA, "no spread seen"))
+  later <- dp_inference(fitted(1, z ~ a + b + one, loss = "squared", bounds = declared), d, eps = 20, delta = 1e-6,
+                        noise = "reproducible")
+  expect_identical(unname(later$inference$reason), c(NA, NA, NA, "no spread seen"))
   set.seed(1)
   fit <- suppressWarnings(suppressMessages(dp_sosp(
     cbind(a = d$a, b = d$b, zero = 0), d$z, eps = 20, delta = 1e-6, loss = loss_squared(c(-10, 15)), radius = 6,
     inference = "sandwich", noise = "reproducible")))
-  expect_identical(unname(is.na(fit$inference$reason))[2:4], c(TRUE, TRUE, FALSE))
-  expect_identical(fit$inference$reason[[4]], "no spread seen")
+  expect_identical(unname(fit$inference$reason), c(NA, NA, NA, "no spread seen"))
+})
+
+test_that("a column whose spread the noise may hide hides the intercept, which is about its zero", {
+  set.seed(2)
+  d$year <- pmin(pmax(rnorm(n, 2000, 100), 1000), 3000)
+  reasons <- vapply(1:4, function(seed) {
+    fit <- fitted(seed, z ~ a + year, d, eps = 0.12, loss = "squared", inference = "sandwich",
+                  bounds = c(ends["a"], list(year = c(1000, 3000))))
+    as.character(fit$inference$reason)
+  }, character(3))
+  lost <- reasons[3, ] %in% "no spread seen"
+  expect_true(any(lost))
+  expect_false(anyNA(reasons[1, lost]))
 })
 
 test_that("two columns that are the same are named", {

@@ -52,6 +52,18 @@ test_that("without noise they are the estimates of lm(), of Huber's loss and of 
   expect_lt(max(abs(coef(fit) - coef(exact)) / sqrt(diag(vcov(fit)))), 0.5)
 })
 
+test_that("intervals cover the coefficients of glm() where few rows are long and the step is", {
+  set.seed(3)
+  d <- data.frame(reduced = ifelse(runif(5000) < 0.14, sample(1:14, 5000, TRUE, prob = 1 / (1:14)), 0), a = runif(5000))
+  d$k <- rpois(5000, exp(-1.3 + 0.1 * d$reduced + 0.3 * d$a))
+  exact <- coef(glm(k ~ a + reduced, poisson, d))
+  covered <- vapply(seq_len(long_size(40, 14)), function(seed) {
+    interval <- confint(inferred(k ~ a + reduced, d, "poisson", seed = seed))
+    interval[, 1] <= exact & exact <= interval[, 2]
+  }, logical(3))
+  expect_gte(mean(covered["reduced", ], na.rm = TRUE), 0.9) # without the error of a long step 0.75, with 14 runs 0.58
+})
+
 test_that("a private range of the response that is too narrow for some moves no interval", {
   set.seed(1)
   d <- data.frame(x = runif(8000, -1, 1))
