@@ -96,9 +96,10 @@
 #' use released and public numbers only.
 #'
 #' "How good" in `print()` is about the share of the intercept-only model's deviance that the fit explains, plus and
-#' minus two standard deviations (`checks$explained` in the section Value). With an offset, weights or several records
-#' of a person it is that of the loss that the fit minimises. [dp_evaluate()] tells how good predictions for other
-#' records are.
+#' minus two standard deviations (`checks$explained` in the section Value). With weights or several records of a person
+#' it is that of the loss that the fit minimises. It is measured by how much the loss of each record decreases, where
+#' decreases are clipped to an interval: with a few records that decide most of the deviance it comes out smaller.
+#' [dp_evaluate()] tells how good predictions for other records are.
 #'
 #' # Persons
 #' With `id`, n is the number of persons, and the guarantee is for all records of a person together: `"replace-one"`
@@ -258,9 +259,10 @@
 #'     list of `fraction`, about the share of that model's deviance that the fit would explain of records like these
 #'     (for squared error and Huber's loss R squared, for losses without a likelihood the share of the mean loss), `sd`,
 #'     its standard deviation by the noise and by sampling, and `better`: is it surely more than what fits to noise
-#'     reach? With `"newton-ridge"` it follows from what the fit releases anyway; other methods release the mean loss at
-#'     the constant prediction and at the solution, with 3 percent of the budget. `NULL` with published constants, for
-#'     sources that are read once and for networks;
+#'     reach? It is about the coefficients that [predict()][predict.dp_sosp] uses. Its release, the mean decrease of the
+#'     loss from the intercept-only model, has 3 percent of the budget, 1.5 in fits by residuals, 1 with intervals, or,
+#'     of classes with `"newton-ridge"`, three quarters of what `certificate_share` says. `NULL` with published
+#'     constants, for sources that are read once, for counts without an intercept and for networks;
 #'   * `certificate`: estimates and confidence bounds of gradient norm and smallest eigenvalue at
 #'     the solution, `NA` if not measured there, on the scale of the mapped problem or of its geometry; `of` says
 #'     whether they are about the objective on the `"sample"` or in the `"population"`;

@@ -209,21 +209,31 @@ usable_cost <- function(job) {
   if (free) 0 else usable_share * job$rho
 }
 
-# What it must leave for the values that tell how much better the fit is than the intercept-only model
-# (job-explained.R). Runs with published constants have the releases of their paper only, and a source that is read once
-# has no more passes.
-values_share <- 0.03 # fraction of the budget
+# What tells how much better the fit is than the intercept-only model (job-explained.R). A certificate in a geometry
+# pays for it, as more people need it than a bound on a gradient; else the run leaves this.
+values_of_certificate <- 0.75 # of the certificate's part
 
 values_cost <- function(job) {
-  free <- !is.null(job$model) || !is.null(job$once) || identical(job$control$constants, "published") ||
-    job$method$residuals || columns_of(job) == 0L || tells_explained(job)
-  if (free) 0 else values_share * job$rho
+  if (!tells_explained(job)) 0
+  else if (pays_by_certificate(job)) max(budget_state(job$budget)$left - job$end, 0)
+  else values_share(job) * job$rho
 }
 
-# Do gradients and a matrix tell it that the run releases?
+# With published constants runs have the releases of their paper only, a source that is read once has no more passes,
+# and counts without an intercept have no mean to start from.
 tells_explained <- function(job) {
-  !is.null(job$method$family$weighted) && !is_warm(job$method) && is.null(job$given)
+  is.null(job$model) && is.null(job$once) && !identical(job$control$constants, "published") &&
+    columns_of(job) > 0L && (job$design$intercept || job$response$kind != "count") && !is_level(job)
 }
+
+is_level <- function(job) job$method$residuals && is_level_only(job)
+
+pays_by_certificate <- function(job) {
+  !is.null(job$method$family$weighted) && !job$method$residuals && !is_warm(job$method) && job$inference == "none"
+}
+
+# What a run must leave, which is known before it.
+left_for_values <- function(job) if (pays_by_certificate(job)) 0 else values_cost(job)
 
 # moment: the mean of the intercept's coordinate, without noise at most 1 / radius.
 usable_moment <- function(design, moment, sd) list(fraction = design$radius * moment, sd = design$radius * sd)

@@ -2,40 +2,324 @@
 #   explained  a list of fraction (of the intercept-only model's deviance; R squared for squared error), sd (its
 #              standard deviation) and better (is it surely above what fits to noise reach?), or NULL
 #
-# With w the solution, D = w - start, the mean loss decreases by -g'D + R from the start to w, where g is the gradient
-# at w and R the remainder of the second order (remainder()). Runs of "newton-ridge" release what tells both: g, by the
-# gradients of the steps and that of the certificate, and the second moments of the rows, by the matrix. Other methods
-# release the values of the loss at the constant prediction and at w (proofs: sensitivity-value).
+# It releases the decrease of the mean loss from the intercept-only model to the fit, whose records' decreases are
+# clipped to an interval (proofs: sensitivity-improvement). The noise is in proportion to its width. What the fit's
+# releases tell of the predictors gives the decreases that are expected of records, and with them the interval for which
+# noise and expected clipping together are smallest. Where more is clipped than that, gains come out too small, as few
+# records of a good fit have a much larger loss than before.
 #
-# A fit to d columns of noise decreases the loss by about d / (2 n), and on other records is as much worse: so d / n is
-# subtracted, where d counts coefficients as far as they follow the records, and a fit is called better if the decrease
-# exceeds 2 d / n by explained_z standard deviations.
+# A fit to d columns of noise decreases the loss by a chi-squared variable over 2 n, and on other records is as much
+# worse: so d / n is subtracted, where d counts coefficients as far as they follow the records, and a fit is called
+# better if the decrease exceeds that, and what chi-squared reaches, by explained_z standard deviations.
 # inst/experiments/verdict-rule.R compares these constants with others on synthetic problems.
 
 explained_z <- 2
-values_level <- 0.25 # fraction of the cost of the values for the level of the response, where it was not released
-values_least <- 0.05 # least part of either value, over the other
+explained_surely <- 0.99 # probability that chi-squared does not reach it
+explained_left <- 0.3 # relative standard deviation of what counts of residuals say of their variance
+values_level <- 0.25 # fraction of the cost for the level of the response, where it was not released
+values_null <- 0.25  # and for the loss of the intercept-only model, where this does not follow from the level
+gains_doubt <- 1     # what is clipped may be so many times what is expected
+gains_least <- 1e-6  # least end of an interval, over the largest decrease that is expected
+gains_clip <- 8      # clip of residuals, in standard deviations of those of the intercept-only model
 
 job_explained <- function(job) {
-  cost <- values_cost(job)
-  gain <- if (!is.null(job$model) || columns_of(job) == 0L) NULL
-          else if (job$method$residuals) residual_gain(job)
-          else if (tells_explained(job)) released_gain(job)
-          else if (cost > 0 && budget_state(job$budget)$left >= cost) values_gain(job, release_values(job, cost))
-  add_entries(job, explained = if (!is.null(gain)) explained_by(job, gain))
+  if (is_level(job) && columns_of(job) > 0L) return(add_entries(job, explained = as_start))
+  if (!tells_explained(job)) return(job)
+  cost <- values_cost(job) * (1 - 1e-12)
+  # Another fit may have spent what is left of a shared budget.
+  if (!(cost > 0) || budget_state(job$budget)$left - job$end < cost * (1 - 1e-9)) return(job)
+  null <- null_model(job, cost)
+  at <- fitted_point(job)
+  points <- list(start = start_point(job, null$start, at$geometry), own = at$w)
+  # Where residuals are skewed, clipping would take another level for a better one.
+  if (job$method$residuals && !is_count(job) && job$design$intercept) points$start[1] <- points$own[1]
+  if (all(points$own == points$start)) return(add_entries(job, explained = as_start))
+  moved <- expected_move(job, points$own - points$start, at$geometry)
+  clip <- if (job$method$residuals) gains_clip * sqrt(null$variance + moved$covariance[1]) else 0
+  gain <- release_gain(job, at, points, expected_gains(job, null, moved), clip, cost - null$cost)
+  add_entries(job, explained = explained_by(job, gain, null))
 }
 
-# gain: a list of gain (decrease of the mean loss of the used records), sd (of its noise), null (the loss of the
-# intercept-only model), unit (of the loss, over that of a likelihood) and overfit (the same, where d / n is to be
-# subtracted, else zero).
-explained_by <- function(job, gain) {
-  if (!is.finite(gain$sd) || !(gain$null > 0)) return(NULL)
+as_start <- list(fraction = 0, sd = 0, better = FALSE)
+
+# ---- the intercept-only model ----
+
+# By what is known, or by releases that cost no more than `cost`. Returns a list of
+#   start   coefficients (for the mapped response), a column for each output
+#   cost    of the releases
+#   loss    the mean loss of the used records, with sd; NA where it is the decrease and what the fit leaves
+#   unit    of the loss, over that of a likelihood
+#   and what expected_gains() needs: fractions of the classes; variance, of residuals of the fit where it is by these,
+#   else of the response; for counts mean, and that of the response over the squared mean.
+null_model <- function(job, cost) {
+  if (job$outputs > 1L) return(null_of_classes(job, values_level * cost))
+  if (job$method$residuals) return(null_of_residuals(job))
+  if (is_count(job)) return(null_of_counts(job, values_level * cost))
+  if (job$response$kind == "bounded") null_of_numbers(job, cost) else null_of_two(job, values_level * cost)
+}
+
+null_of_classes <- function(job, cost) {
+  given <- if (starts_at_fractions(job)) matrix(job$start, job$side)[1, ]
+  free <- !is.null(given) || !job$design$intercept
+  constant <- given %||% if (free) numeric(job$outputs) else {
+    answer <- .Call(ffi_oracle_class_counts, bare_oracle(job, job$loss)$pointer, cost, job$noise == "reproducible")
+    log(pmax(answer$counts, answer$sd / 2))
+  }
+  constant <- constant - mean(constant)
+  fractions <- exp(constant) / sum(exp(constant))
+  list(start = rbind(constant, matrix(0, job$side - 1, job$outputs)), cost = if (free) 0 else cost,
+       fractions = fractions, loss = -sum(fractions * log(fractions)), sd = 0, unit = 1)
+}
+
+# The best constant of a loss that is not that of a likelihood may be far away.
+null_of_two <- function(job, cost) {
+  free <- !job$design$intercept || !is.null(job$class)
+  p <- 0.5
+  constant <- 0
+  if (job$design$intercept) {
+    class <- job$class %||% release_class(job, cost)
+    constant <- log_odds(class$fraction, class$sd)
+    p <- stats::plogis(constant)
+    if (!has_probabilities(job$loss) || !is_logistic(job$loss)) {
+      constant <- stats::optimize(function(b) loss_of_two(job$loss, p, b), c(-8, 8))$minimum
+    }
+  }
+  list(start = constant_start(job, constant), cost = if (free) 0 else cost, fractions = p,
+       loss = loss_of_two(job$loss, p, constant), sd = 0, unit = 1)
+}
+
+loss_of_two <- function(loss, p, b) p * loss_value(loss, 1, b) + (1 - p) * loss_value(loss, -1, b)
+
+constant_start <- function(job, constant) c(if (job$design$intercept) constant, numeric(columns_of(job)))
+
+# Few residuals of counts decide their mean square, which their noisy counts hardly tell: the octaves of the response
+# tell more.
+null_of_residuals <- function(job) {
+  square <- job$answer$result$square
+  if (!is_count(job)) {
+    return(list(start = job$start, cost = 0, loss = job$level$variance[["value"]] / 2,
+                sd = job$level$variance[["sd"]] / 2, variance = square, unit = square))
+  }
+  mean <- job$level$curvature * job$loss$half
+  null_of_mean(job, mean, job$level$varies, job$level$exposed, job$start)
+}
+
+null_of_numbers <- function(job, cost) {
+  level <- release_level(job, values_level * cost)
+  start <- constant_start(job, if (job$design$intercept) level$mean else 0)
+  oracle <- plain_oracle(job, loss = job$loss)
+  null <- .Call(ffi_oracle_value, oracle$pointer, core_start(job$design, start), values_null * cost,
+                oracle$noise == "reproducible")
+  used <- used_fraction(job)
+  loss <- (null$value - (1 - used) * loss_value(job$loss, 0, 0)) / used
+  list(start = start, cost = (values_level + values_null) * cost, variance = level$variance, loss = loss,
+       sd = null$sd / used, unit = 2 * loss)
+}
+
+null_of_counts <- function(job, cost) {
+  share <- if (has_offset(job$design)) count_offset_share else 0
+  half <- job$loss$half
+  coded <- utils::modifyList(job$response, list(bounds = c(0, half), centre = half / 2, half = half / 2))
+  level <- release_level(complete(job, response = coded), (1 - share) * cost)
+  exposure <- if (share > 0) release_exposure(job, share * cost) else list(log = 0, exposed = 0)
+  mean <- half / 2 * max(1 + level$mean, level$noise / 2)
+  null_of_mean(job, mean, (half / 2 / mean)^2 * level$variance, exposure$exposed,
+               constant_start(job, log(mean) - exposure$log), cost)
+}
+
+# Of counts with this mean and relative variance, of which the exposure explains a part.
+null_of_mean <- function(job, mean, varies, exposed, start, cost = 0) {
+  square <- max(varies - expm1(exposed), 1 / mean)
+  unit <- mean / job$loss$half
+  list(start = start, cost = cost, mean = mean, variance = square, loss = counts_left(mean, square, exposed) * unit,
+       sd = 0, unit = square * unit)
+}
+
+# ---- what the fit's releases tell of predictors ----
+
+# A list of the oracle and, in its coordinates, which are those of the geometry, the coefficients w of the fit's
+# predictions.
+fitted_point <- function(job) {
+  w <- job$answer$w
+  geometry <- job$geometry
+  if (is_warm(job$method)) return(list(w = from_geometry(geometry, w), oracle = plain_oracle(job, loss = job$loss)))
+  if (job$method$residuals) {
+    columns <- if (job$design$intercept) -1 else seq_along(w)
+    w[columns] <- w[columns] / job$answer$result$factor
+    return(list(w = w, geometry = residual_facts(job, known_level(job))$geometry, oracle = job$oracle))
+  }
+  if (is.null(geometry) && !is.null(job$intervals)) w <- core_start(job$design, job$intervals$predictor)
+  # Workers keep the rows that they opened last.
+  lost <- !is.null(job$oracle$move) && (is_numeric_response(job$response) || !is.null(job$intervals))
+  oracle <- if (lost) plain_oracle(job, loss = job$loss) else job$oracle
+  if (lost && !is.null(geometry)) move_oracle(oracle, geometry)
+  list(w = w, geometry = geometry, oracle = oracle)
+}
+
+start_point <- function(job, start, geometry) {
+  as.vector(by_output(start, job$outputs, function(start) to_geometry(geometry, core_start(job$design, start))))
+}
+
+# Mean and covariance, over the records, of what is added to their predictors. In a geometry columns are centred; else
+# the mean is not known, as is said by NA, and expected to be right. Runs
+# that release the second moments of rows know the covariance up to noise; else columns are uncorrelated, and have the
+# spread that their coordinates expect of them.
+expected_move <- function(job, moved, geometry) {
+  moved <- matrix(moved, ncol = job$outputs)
+  mean <- if (job$design$intercept && !is.null(geometry)) geometry$constant * moved[1, ] else rep(NA, job$outputs)
+  list(mean = mean, covariance = if (job$method$residuals) matrix(job$answer$result$variance)
+                                 else moved_covariance(job, moved, geometry))
+}
+
+moved_covariance <- function(job, moved, geometry) {
+  slopes <- if (job$design$intercept) moved[-1, , drop = FALSE] else moved
+  columns <- seq_len(nrow(moved))[if (job$design$intercept) -1 else TRUE]
+  kept <- if (!is.null(job$method$family$weighted) && !is.null(geometry)) job$released$matrix
+  if (!is.null(kept)) {
+    covariance <- crossprod(slopes, kept$value[columns, columns, drop = FALSE] %*% slopes) / used_fraction(job)
+    return(positive_part(covariance) + diag(kept$sd * colSums(slopes^2), job$outputs))
+  }
+  variance <- if (!is.null(geometry)) geometry$spread^2 / sum(geometry$spread^2) else {
+    box <- mapped_columns(job$design)$box
+    geometry_common * pmax(abs(box[, 1]), abs(box[, 2]))^2
+  }
+  crossprod(slopes * sqrt(variance))
+}
+
+# The decreases of the loss that are expected of records whose predictors move like this from the constant prediction: a
+# list of two, for responses that follow the predictors and for others. Each is a list of gain and weight. Predictors
+# and residuals have longer tails than the normal distribution.
+expected_gains <- function(job, null, moved) {
+  if (job$outputs > 1L) return(gains_of_classes(null, moved))
+  z <- sqrt(moved$covariance[1]) * long_tailed
+  gains <- if (!is.null(null$fractions)) gains_of_two(job$loss, null, z, moved$mean)
+           else if (is_count(job)) gains_of_counts(job, null, z, moved$mean)
+           else gains_of_numbers(job, null, z, moved$mean)
+  lapply(gains, function(gains) {
+    weight <- rep_len(as.vector(gains$weight), length(gains$gain))
+    list(gain = as.vector(gains$gain), weight = weight / sum(weight))
+  })
+}
+
+long_tailed <- stats::qt(stats::ppoints(101), 4) / sqrt(2) # of variance one
+
+# The predictors that are followed are shifted so that the fractions of the classes are right.
+gains_of_two <- function(loss, null, z, mean) {
+  p <- null$fractions
+  off <- function(b) mean(stats::plogis(b + z)) - p
+  follow <- z + stats::uniroot(off, stats::qlogis(p) + c(-1, 1) * (20 + 10 * max(abs(z))))$root
+  gain <- function(t) {
+    cbind(loss_value(loss, 1, null$start[1]) - loss_value(loss, 1, t),
+          loss_value(loss, -1, null$start[1]) - loss_value(loss, -1, t))
+  }
+  other <- z + if (is.na(mean)) stats::qlogis(p) else null$start[1] + mean
+  list(list(gain = gain(follow), weight = cbind(stats::plogis(follow), stats::plogis(-follow))),
+       list(gain = gain(other), weight = cbind(rep(p, length(z)), 1 - p)))
+}
+
+gains_of_classes <- function(null, moved) {
+  e <- eigen(moved$covariance, symmetric = TRUE)
+  add <- spread_points(nrow(moved$covariance)) %*% (sqrt(pmax(e$values, 0)) * t(e$vectors))
+  q <- null$fractions
+  moved_to <- function(shift) class_probabilities(sweep(add, 2, shift, `+`))
+  shift <- log(q)
+  for (i in 1:20) shift <- shift + log(q / colMeans(moved_to(shift)))
+  follow <- moved_to(shift)
+  other <- moved_to(log(q) + ifelse(is.na(moved$mean), 0, moved$mean))
+  every <- rep(q, each = nrow(add))
+  lapply(list(list(follow, follow), list(other, every)), function(x) {
+    list(gain = as.vector(log(x[[1]] / every)), weight = as.vector(x[[2]]) / nrow(add))
+  })
+}
+
+# In k dimensions, by an additive recurrence.
+spread_points <- function(k) {
+  root <- stats::uniroot(function(x) x^(k + 1) - x - 1, c(1, 2), tol = 1e-12)$root
+  stats::qt((0.5 + outer(seq_len(500), root^-seq_len(k))) %% 1, 4) / sqrt(2)
+}
+
+# Of residuals r about what is followed, and about the level.
+gains_of_numbers <- function(job, null, z, mean) {
+  by_residuals <- job$method$residuals
+  if (is.na(mean)) mean <- 0
+  variance <- stats::var(z)
+  left <- if (by_residuals) null$variance else max(null$variance - variance, null$variance / 10)
+  value <- function(r) if (by_residuals) r^2 / 2 else loss_value(job$loss, 0, r)
+  r <- sqrt(left) * long_tailed
+  level <- sqrt(left + if (by_residuals) variance else null$variance - left) * long_tailed
+  list(list(gain = value(outer(z, r, `+`)) - value(outer(0 * z, r + mean, `+`)), weight = 1),
+       list(gain = value(outer(0 * z, level, `+`)) - value(outer(z, level + mean, `+`)), weight = 1))
+}
+
+# Counts whose mean the predictors are right about, but for the mean move; and others.
+gains_of_counts <- function(job, null, z, mean) {
+  variance <- stats::var(z)
+  square <- max(null$variance - expm1(variance), null$variance / 10, 1 / null$mean)
+  if (is.na(mean)) mean <- -variance / 2
+  grid <- stats::ppoints(101)
+  at <- exp(z - variance / 2)
+  follow <- t(vapply(at, function(at) count_quantiles(null$mean * at, square / at, grid), grid))
+  other <- matrix(count_quantiles(null$mean, null$variance, grid), length(z), length(grid), byrow = TRUE)
+  lapply(list(follow, other), function(y) {
+    list(gain = (null$mean - null$mean * exp(z + mean) + y * (z + mean)) / job$loss$half, weight = 1)
+  })
+}
+
+# ---- the release ----
+
+# Returns a list of gain (decrease of the mean loss), sd (of its noise, with what is expected to be clipped) and spread
+# (standard deviation of the records' decreases).
+release_gain <- function(job, at, points, expected, clip, cost) {
+  along <- points$own - points$start
+  found <- gain_interval(expected, 1 / (job$n * sqrt(2 * cost)))
+  answer <- .Call(ffi_oracle_improvement, at$oracle$pointer, points$start, along, found$ends, clip, cost,
+                  at$oracle$noise == "reproducible")
+  list(gain = answer$value, sd = sqrt(answer$sd^2 + sum(found$clipped^2)), spread = found$spread)
+}
+
+# The interval [-a, b] and, of responses that follow the predictors, what it is expected to clip and the spread of
+# decreases. noise: of a release, over a + b.
+gain_interval <- function(expected, noise) {
+  all <- unlist(lapply(expected, `[[`, "gain"))
+  least <- gains_least * max(abs(all), 1e-6)
+  ends_of <- function(gain) unique(pmax(stats::quantile(pmax(gain, 0), 1 - c(0, 2^-(1:28 / 2)), names = FALSE), least))
+  clipped <- function(ends, gains, sign) {
+    vapply(ends, function(end) sum(gains$weight * pmax(sign * gains$gain - end, 0)), 0)
+  }
+  low <- ends_of(-all)
+  high <- ends_of(all)
+  error <- outer(low, high, `+`)^2 * noise^2
+  for (gains in expected) {
+    error <- error + gains_doubt^2 * outer(clipped(low, gains, -1)^2, clipped(high, gains, 1)^2, `+`)
+  }
+  best <- arrayInd(which.min(error), dim(error))
+  ends <- c(low[best[1]], high[best[2]])
+  gains <- expected[[1]]
+  list(ends = ends, clipped = c(clipped(ends[1], gains, -1), clipped(ends[2], gains, 1)),
+       spread = sqrt(sum(gains$weight * pmin(pmax(gains$gain, -ends[1]), ends[2])^2)))
+}
+
+explained_by <- function(job, gain, null) {
+  records <- used_records(job)
+  used <- used_fraction(job)
+  value <- gain$gain / used
+  if (job$method$residuals && !is_count(job)) null <- pooled_null(null, value)
+  if (!(null$loss > 0)) return(NULL)
   effective <- job$answer$result$effective
   if (is.nan(effective)) effective <- columns_of(job) * max(1, job$outputs - 1)
-  overfit <- gain$overfit * effective / used_records(job)
-  sampling <- 2 * gain$unit * max(gain$gain, 0) / used_records(job)
-  list(fraction = min((gain$gain - overfit) / gain$null, 1), sd = sqrt(gain$sd^2 + sampling) / gain$null,
-       better = gain$gain - 2 * overfit > explained_z * gain$sd)
+  overfit <- null$unit / records * c(effective, max(effective, stats::qchisq(explained_surely, effective) / 2))
+  sd <- sqrt((gain$sd / used)^2 + gain$spread^2 / records)
+  fraction <- (value - overfit[1]) / null$loss
+  list(fraction = min(fraction, 1), sd = sqrt(sd^2 + (fraction * null$sd)^2) / null$loss,
+       better = value - overfit[2] > explained_z * sd)
+}
+
+# The variance of the response is released, and is the decrease and what residuals leave, whose noisy counts hide large
+# ones.
+pooled_null <- function(null, value) {
+  other <- max(value, 0) + null$variance / 2
+  weight <- c(null$sd, explained_left * other)^-2
+  list(loss = sum(weight * c(null$loss, other)) / sum(weight), sd = sum(weight)^-0.5, unit = null$unit)
 }
 
 used_fraction <- function(job) {
@@ -43,205 +327,3 @@ used_fraction <- function(job) {
 }
 
 used_records <- function(job) job$n * used_fraction(job)
-
-# ---- by gradients and matrix ----
-
-released_gain <- function(job) {
-  gradient <- job$released$gradient
-  if (is.null(gradient)) return(NULL)
-  start <- run_start(job)
-  moved <- gradient$at - start
-  slope <- combined_slope(sum(gradient$value * moved), gradient$sd * sqrt(sum(moved^2)), job$answer$result)
-  rest <- remainder(job, matrix(start, ncol = job$outputs), matrix(moved, ncol = job$outputs))
-  used <- used_fraction(job)
-  null <- if (job$outputs > 1L) rest$probability else c(rest$probability, 1 - rest$probability)
-  list(gain = (rest$value - slope[["value"]] / rest$tilt) / used,
-       sd = sqrt(rest$sd^2 + (slope[["sd"]] / rest$tilt)^2) / used, null = -sum(null * log(null)) * rest$weight,
-       unit = 1, overfit = 1)
-}
-
-# Of the certificate, and of the steps where the core tells it.
-combined_slope <- function(value, sd, result) {
-  if (is.nan(result$slope_sd)) return(c(value = value, sd = sd))
-  part <- sd^2 / (sd^2 + result$slope_sd^2)
-  c(value = (1 - part) * value + part * result$slope, sd = sd * sqrt(1 - part))
-}
-
-# R is the mean of A(s) - A(t) + A'(t)'(t - s), A the logarithm of the sum of exponentials, over the predictors s at the
-# start, which are constant, and t at w. These are taken to be normal with the covariance that the matrix tells. In a
-# geometry with a tilt k a record's loss has the weight 1 + k or 1 - k, and so has R; tilt is the ratio of both, by
-# which slopes are divided. weight: mean weight of long rows.
-remainder <- function(job, start, moved) {
-  geometry <- job$geometry
-  constant <- if (job$design$intercept) geometry$constant else 0
-  from <- constant * start[1, ]
-  mean <- constant * moved[1, ]
-  columns <- if (job$design$intercept) -1 else seq_len(nrow(moved))
-  slopes <- moved[columns, , drop = FALSE]
-  probability <- link_mean(matrix(from, 1))[1, ]
-  curvature <- if (job$outputs > 1L) diag(probability) - tcrossprod(probability) else probability * (1 - probability)
-  out <- list(probability = probability, tilt = 1, weight = 1, sd = 0, value = 0)
-  kept <- job$released$matrix
-  if (is.null(kept)) return(out) # too large to be kept: R is at least zero
-  used <- used_fraction(job)
-  covariance <- crossprod(slopes, kept$value[columns, columns, drop = FALSE] %*% slopes) / used
-  quadratic <- sum(curvature * covariance) / 2
-  noise <- kept$sd * sqrt(sum((slopes %*% curvature %*% t(slopes))^2)) / 2
-  of <- function(covariance, tilt = 0) mean_remainder(from, mean, covariance, tilt)
-  positive <- positive_part(covariance)
-  value <- of(positive)
-  grows <- if (quadratic > 0) (of(1.1 * positive) - value) / (0.1 * sum(curvature * positive) / 2) else 1
-  tilt <- geometry$tilt
-  out$tilt <- if (tilt == 0) 1 else {
-    wide <- positive + 0.01 * curvature
-    of(wide, tilt) / of(wide)
-  }
-  out$value <- used * (value + quadratic - sum(curvature * positive) / 2)
-  out$sd <- noise * max(grows, 0)
-  if (constant > 0) out$weight <- mean_weight(kept$value[1, 1] / constant^2 / used, kept$sd / constant^2 / used)
-  out
-}
-
-# Of a weight in (0, 1], by a noisy mean; one where the noise hides it.
-mean_weight <- function(mean, sd) {
-  weight <- min(max(mean, 0.3), 1)
-  1 - (1 - weight) * weight_spread^2 / (weight_spread^2 + sd^2)
-}
-
-weight_spread <- 0.2 # standard deviation of a mean weight that is expected
-
-mean_remainder <- function(from, mean, covariance, tilt) {
-  e <- eigen(covariance, symmetric = TRUE)
-  points <- normal_points(length(from))
-  change <- rep(mean, each = nrow(points)) + points %*% (sqrt(pmax(e$values, 0)) * t(e$vectors))
-  shift <- log1p(tilt) - log1p(-tilt)
-  at <- change + rep(from, each = nrow(points))
-  part <- link_sum(matrix(from + shift, 1)) - link_sum(at + shift) + rowSums(link_mean(at + shift) * change)
-  weight <- if (tilt == 0) 1 else 1 + tilt * (2 * stats::plogis(at[, 1]) - 1)
-  mean(weight * part)
-}
-
-# A and its derivatives, for a row of predictors of each record: one, whose other is zero, or one for each class.
-link_sum <- function(t) {
-  if (ncol(t) == 1L) return(pmax(t[, 1], 0) + log1p(exp(-abs(t[, 1]))))
-  most <- do.call(pmax, as.data.frame(t))
-  most + log(rowSums(exp(t - most)))
-}
-
-link_mean <- function(t) if (ncol(t) == 1L) stats::plogis(t) else exp(t - link_sum(t))
-
-# About normal in k dimensions: quantiles, or an additive recurrence.
-normal_points <- function(k) {
-  if (k == 1L) return(matrix(stats::qnorm(stats::ppoints(101))))
-  root <- stats::uniroot(function(x) x^(k + 1) - x - 1, c(1, 2), tol = 1e-12)$root
-  stats::qnorm((0.5 + outer(seq_len(500), root^-seq_len(k))) %% 1)
-}
-
-# ---- by residuals ----
-
-# Half of the mean square, for which the scale of residuals stands, and of relative ones for counts.
-residual_gain <- function(job) {
-  result <- job$answer$result
-  if (result$slope_sd == 0) return(list(gain = 0, sd = 0, null = 1, unit = 1, overfit = 0))
-  present <- job$level$present
-  gain <- result$variance / 2 - result$slope / present
-  left <- if (is_count(job)) counts_left(job$level$curvature * job$loss$half, result$square, 2 * max(gain, 0)) else
-    result$square / 2
-  null <- max(gain, 0) + left
-  list(gain = gain, sd = result$slope_sd / present, null = null, unit = result$square, overfit = 0)
-}
-
-# Half of the deviance, over the mean, of counts with this mean and this mean square of relative residuals, as of a
-# negative binomial distribution.
-count_null <- function(mean, square) {
-  spread <- mean^2 * square
-  law <- if (spread > 1.001 * mean) {
-    function(p) stats::qnbinom(p, mu = mean, size = mean^2 / (spread - mean))
-  } else {
-    function(p) stats::qpois(p, mean)
-  }
-  y <- law(stats::ppoints(500))
-  mean(ifelse(y > 0, y * log(pmax(y, 1) / mean), 0) - (y - mean)) / mean
-}
-
-# The same of what predictions leave whose logarithms have this variance about that of the mean, with the square of
-# residuals that they leave, whose variance is in proportion to the prediction.
-counts_left <- function(mean, square, variance) {
-  at <- exp(sqrt(variance) * stats::qnorm(stats::ppoints(21)) - variance / 2)
-  mean(vapply(at, function(at) at * count_null(mean * at, square / at), 0))
-}
-
-# ---- by values ----
-
-# Releases the values of the loss, without the penalty, at the constant prediction and at the solution (proofs:
-# sensitivity-value). Returns a list of null and own (the values), sd (of their difference), and for counts mean and
-# square as for count_null().
-release_values <- function(job, cost) {
-  level <- constant_level(job, values_level * cost)
-  inside <- !is_warm(job$method) && is.null(job$method$family$weighted)
-  # Workers keep the rows that they opened last: those of the level, where it needs columns.
-  lost <- !is.null(job$oracle$move) && is_numeric_response(job$response)
-  oracle <- if (inside && !lost) job$oracle else plain_oracle(job, loss = job$loss)
-  geometry <- if (inside) job$geometry
-  if (!is.null(geometry) && lost) move_oracle(oracle, geometry)
-  constant <- function(start) to_geometry(geometry, core_start(job$design, start))
-  constant <- as.vector(by_output(level$start, job$outputs, constant))
-  own <- if (inside) job$answer$w else from_geometry(job$geometry, job$answer$w)
-  length <- sqrt(c(sum(constant^2), sum(own^2)))
-  part <- length + values_least * max(length, 1)
-  value <- function(at, cost) .Call(ffi_oracle_value, oracle$pointer, at, cost, oracle$noise == "reproducible")
-  left <- (cost - level$cost) * (1 - 1e-12)
-  null <- value(constant, left * part[1] / sum(part))
-  own <- value(own, left * part[2] / sum(part))
-  list(null = null$value, own = own$value, sd = sqrt(null$sd^2 + own$sd^2),
-       mean = level$mean, square = level$square)
-}
-
-# The best constant prediction, by what is known or a release at this cost: a list of start (for the mapped response),
-# cost, and of counts mean and square as for count_null().
-constant_level <- function(job, cost) {
-  at <- function(constant) c(constant, numeric(job$side - 1))
-  if (!job$design$intercept) return(list(start = zero_start(job), cost = 0))
-  if (job$outputs > 1L) {
-    answer <- .Call(ffi_oracle_class_counts, bare_oracle(job, job$loss)$pointer, cost, job$noise == "reproducible")
-    constant <- log(pmax(answer$counts, answer$sd / 2))
-    return(list(start = vapply(constant - mean(constant), at, numeric(job$side)), cost = cost))
-  }
-  if (job$response$kind == "bounded") return(list(start = at(release_level(job, cost)$mean), cost = cost))
-  if (is_count(job)) {
-    half <- job$loss$response[2] / 2
-    coded <- utils::modifyList(job$response, list(bounds = c(0, 2 * half), centre = half, half = half))
-    level <- release_level(complete(job, response = coded), cost)
-    mean <- half * max(1 + level$mean, level$noise / 2)
-    return(list(start = at(log(mean)), cost = cost, mean = mean, square = (half / mean)^2 * level$variance))
-  }
-  class <- job$class
-  known <- !is.null(class)
-  if (!known) class <- release_class(job, cost)
-  list(start = at(best_constant(job$loss, class)), cost = if (known) 0 else cost)
-}
-
-zero_start <- function(job) if (job$outputs > 1L) matrix(0, job$side, job$outputs) else numeric(job$side)
-
-# For a loss that is not that of a likelihood it may be far away.
-best_constant <- function(loss, class) {
-  constant <- log_odds(class$fraction, class$sd)
-  if (has_probabilities(loss) && is_logistic(loss)) return(constant)
-  p <- stats::plogis(constant)
-  stats::optimize(function(b) p * loss_value(loss, 1, b) + (1 - p) * loss_value(loss, -1, b), c(-8, 8))$minimum
-}
-
-values_gain <- function(job, values) {
-  used <- used_fraction(job)
-  gain <- (values$null - values$own) / used
-  sd <- values$sd / used
-  if (!is.null(values$mean)) {
-    unit <- job$loss$half / values$mean
-    return(list(gain = gain * unit, sd = sd * unit, null = count_null(values$mean, values$square),
-                unit = 1 / values$mean, overfit = 1 / values$mean))
-  }
-  empty <- if (job$outputs > 1L) log(job$outputs) else loss_value(job$loss, 0, 0)
-  null <- (values$null - (1 - used) * empty) / used
-  unit <- if (job$response$kind == "bounded") 2 * max(null - max(gain, 0), 0) else 1
-  list(gain = gain, sd = sd, null = null, unit = unit, overfit = unit)
-}

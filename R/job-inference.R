@@ -10,7 +10,7 @@
 
 job_intervals <- function(job) {
   if (job$inference == "none") return(job)
-  rho <- budget_state(job$budget)$left - job$end
+  rho <- budget_state(job$budget)$left - job$end - left_for_values(job)
   if (job$method$residuals) {
     facts <- residual_facts(job, known_level(job), checks = new_checks(job))
     return(add_entries(job, intervals = infer_residuals(job$oracle, facts, job$solution, rho, job$n)))

@@ -32,7 +32,7 @@ run_stages <- function(job, stops = TRUE) {
 # In their order.
 job_stages <- function() {
   list(job_open, job_ranges, job_response, job_begin, job_oracle, job_usable, job_geometry, job_run, job_solution,
-       job_explained, job_intervals)
+       job_intervals, job_explained)
 }
 
 end_without_records <- function(job) {

@@ -287,7 +287,7 @@ plan_setting <- function(plan, n = plan$n, eps = plan$eps) {
     left <- left - geometry_share * s$rho
   }
   if (method$residuals) left <- left - (level_share(s) + look_share(s)) * s$rho
-  left <- left - values_cost(s)
+  left <- left - left_for_values(s)
   if (isTRUE(plan$later)) left <- s$rho / (1 - inference_path)
   add_entries(s, left = left, run_rho = left * if (plan$inference) inference_path else 1)
 }
@@ -337,7 +337,8 @@ plan_moments <- function(s) {
 # NA where there is no certificate.
 plan_target <- function(s) {
   if (s$method$residuals) return(NA_real_)
-  options <- c(s$method$family$options(s, s$run_rho), eps_g = 1, eps_h = 1) # it does not depend on these two
+  run <- planned_part(s, s$method$family$options(s, s$run_rho), s$run_rho)
+  options <- c(run$options, eps_g = 1, eps_h = 1) # it does not depend on these two
   penalty <- core_penalty(s$penalty, s$design$intercept, s$side)
-  .Call(ffi_method_alpha, s$method$family$core(s$control), s$oracle, penalty, options, s$run_rho, numeric(s$dim))
+  .Call(ffi_method_alpha, s$method$family$core(s$control), s$oracle, penalty, options, run$rho, numeric(s$dim))
 }

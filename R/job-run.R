@@ -3,14 +3,24 @@
 # "warm-ridge" makes several runs.
 
 job_run <- function(job) {
-  rho <- path_share(job) * (budget_state(job$budget)$left - job$end - usable_cost(job) - values_cost(job))
+  rho <- path_share(job) * (budget_state(job$budget)$left - job$end - usable_cost(job) - left_for_values(job))
   if (is_warm(job$method)) return(run_warm(job, rho))
-  run <- list(core = job$method$family$core(job$control), oracle = job$oracle, penalty = job_penalty(job),
-              options = job$method$family$options(job, rho), rho = rho, start = run_start(job))
+  run <- c(list(core = job$method$family$core(job$control), oracle = job$oracle, penalty = job_penalty(job),
+                start = run_start(job)), planned_part(job, job$method$family$options(job, rho), rho))
   linear <- is.null(job$model)
   target <- if (linear) run_target(job, run)
   if (linear) run$options <- c(run$options, target_options(target))
   add_entries(job, target = target, answer = run_core(job, run), released = .Call(ffi_oracle_kept, job$oracle$pointer))
+}
+
+# The method's options and its part of rho, without what tells how much better the fit is than the intercept-only model
+# (job-checks.R) where the certificate pays for it: gradients and matrix have the same budget with it.
+planned_part <- function(job, options, rho) {
+  if (!tells_explained(job) || !pays_by_certificate(job)) return(list(options = options, rho = rho))
+  last <- options$certificate_share * rho
+  values <- values_of_certificate * last
+  options$certificate_share <- (last - values) / (rho - values)
+  list(options = options, rho = rho - values)
 }
 
 # The penalty in the form of the core.

@@ -20,8 +20,8 @@
 #   job_geometry()  geometry in use, ends, usable (job-geometry.R)
 #   job_run()     target in use, answer (of ffi_method_run), released (of ffi_oracle_kept)
 #   job_solution()  solution (coefficients of the columns)
-#   job_explained()  explained (job-explained.R)
 #   job_intervals()  intervals (job-inference.R)
+#   job_explained()  explained (job-explained.R)
 # A job whose `usable` says that no record is used has no further stage (job-null.R).
 # Nothing is charged before job_ranges(), and no argument is refused after job_open().
 

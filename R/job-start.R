@@ -124,6 +124,7 @@ level_in <- function(job, within, rho, reach = within) {
   square <- found$variance + if (job$design$intercept) 0 else found$mean^2
   list(start = if (job$design$intercept) (near$centre - map$centre) / map$half + unit * found$mean,
        present = found$present, noise = unit * found$noise, spread = unit * min(sqrt(square + found$noise), 1),
+       variance = unit^2 * c(value = square, sd = 2 * found$noise),
        curvature = 1, most = (reach[2] - reach[1]) / map$half, usable = found$usable)
 }
 
@@ -218,13 +219,14 @@ find_counts <- function(job) {
   rho <- (1 - count_octaves_share) * (rho + more)
   share <- if (has_offset(job$design)) count_offset_share else 0
   counts <- release_mean(job, clip, (1 - share) * rho)
-  exposure <- if (share > 0) release_exposure(job, share * rho) else list(log = 0, noise = 0)
+  exposure <- if (share > 0) release_exposure(job, share * rho) else list(log = 0, noise = 0, exposed = 0)
   loss <- bound_counts(job$loss, min(top, count_beyond * clip))
   half <- loss$half
   list(loss = loss, response = with_bounds(job$response, loss), beyond = counts_beyond(job, octaves, loss$response[2]),
        level = list(start = log(counts$mean) - exposure$log, present = counts$present,
                     noise = min(sqrt(counts$noise^2 + exposure$noise^2), 1), spread = 1, curvature = counts$mean / half,
-                    most = 1, event = 1 / half, clip = clip, usable = counts$usable))
+                    most = 1, event = 1 / half, clip = clip,
+                    varies = count_varies(octaves, clip, counts), exposed = exposure$exposed, usable = counts$usable))
 }
 
 # Where zeros alone seem to be there, events are rare or the noise hides a few large counts, which may be most of the
@@ -289,6 +291,12 @@ counts_beyond <- function(job, octaves, most) {
   matrix(row, 1L, dimnames = list(job$response$name, beyond_names))
 }
 
+# The octaves beyond the clip show nothing.
+count_varies <- function(octaves, clip, counts) {
+  shown <- octaves$counts[seq_len(min(ceiling(log2(max(clip, 1))) + 2L, length(octaves$counts)))]
+  varies_by_octaves(shown / counts$present, counts$mean)
+}
+
 # The mean of counts clipped to [0, clip], and its relative noise.
 release_mean <- function(job, clip, rho) {
   clipped <- utils::modifyList(job$response, list(bounds = c(0, clip), centre = clip / 2, half = clip / 2))
@@ -298,12 +306,13 @@ release_mean <- function(job, clip, rho) {
   list(present = level$present, mean = mean, noise = noise / mean, usable = level$usable)
 }
 
-# The logarithm of the mean of e^o, for the offsets o of the records that have a response, and its noise.
+# The logarithm of the mean of e^o, for the offsets o of the records that have a response, its noise, and the variance
+# of o, if it is normal.
 release_exposure <- function(job, rho) {
   most <- sum(job$design$shift[, 2])
   level <- release_level(complete(job, response = as_exposure(job$response, most)), rho)
   mean <- max((1 + level$mean) / 2, level$noise / 4)
-  list(log = most + log(mean), noise = level$noise / 2 / mean)
+  list(log = most + log(mean), noise = level$noise / 2 / mean, exposed = log1p(level$variance / 4 / mean^2))
 }
 
 # ---- the constant prediction ----

@@ -103,6 +103,13 @@ is_level_only <- function(job) {
   few || relative_noise(job, path_share(job) * job$rho) > if (is_count(job)) count_hopeless else residual_hopeless
 }
 
+# Fraction of a job's budget for how much better the fit is than the intercept-only model (job-explained.R).
+values_shares <- c(residuals = 0.015, intervals = 0.01, others = 0.03)
+
+values_share <- function(job) {
+  values_shares[[if (job$inference != "none") "intervals" else if (job$method$residuals) "residuals" else "others"]]
+}
+
 # Fractions of a job's budget, of which `left` is what the run has, and whether the recalibration includes the slopes.
 residual_shares <- function(job) {
   robust <- is_huber(job$loss)
@@ -110,7 +117,7 @@ residual_shares <- function(job) {
   level <- level_share(job)
   recalibration <- residual_recalibration[[if (robust) "robust" else if (slopes) "slopes" else "level"]]
   if (!slopes && !job$design$intercept) recalibration <- 0
-  left <- 1 - look_share(job) - level - geometry_share
+  left <- 1 - look_share(job) - level - geometry_share - values_share(job)
   parts <- residual_counts * residual_phases + residual_matrix + recalibration
   list(slopes = slopes, left = left, recalibration = recalibration, gradients = path_share(job) * (left - parts))
 }

@@ -48,8 +48,11 @@
 #'    coefficients that do not exceed the noise level are shrunk to zero, others hardly. If large t were as likely as
 #'    others, noise would more often be taken for large coefficients where n mu is small. The curved part of each smooth
 #'    has a factor of its own on these variances ([smooth-terms]). This uses releases only and costs no budget.
-#' 4. A last gradient, with the fraction `certificate_share` of the budget, certifies the solution. The certificate
-#'    refers to the weighted loss with the ridge penalty, in the coordinates of the geometry.
+#' 4. A last gradient, with a quarter of the fraction `certificate_share` of the budget, certifies the solution. The
+#'    certificate refers to the weighted loss with the ridge penalty, in the coordinates of the geometry.
+#' 5. The rest of `certificate_share` pays for the release of how much lower the loss of the solution is than that of
+#'    the constant prediction (`explained` in the section Value of [dp_sosp()]). With `inference` that has a part of its
+#'    own, and the certificate all of `certificate_share`.
 #'
 #' All releases are Gaussian. The script `inst/experiments/ridge-rule.R` compares the constants with others on synthetic
 #' problems. The method takes convex losses without a penalty. If the slope of a loss cannot be chosen, long rows have
@@ -85,9 +88,8 @@
 #' range of the distances from it, by noisy counts, and the rest pays for the mean of responses clipped to this range.
 #'
 #' There is no certificate, and `certificate_share` is not used. `matrix_share` is at most 0.6. `iterations` is the
-#' number of steps of all phases (`NULL`: 75). `explained` in the section Value of [dp_sosp()] follows
-#' from the mean gradients of all phases, the matrix and the counts of residuals; the status is `"noise"` where it is
-#' not surely above zero.
+#' number of steps of all phases (`NULL`: 75). The decrease of the loss from the level (`explained` in the section Value
+#' of [dp_sosp()]) has 1.5 percent of the budget; the status is `"noise"` where it is not surely above zero.
 #'
 #' With [loss_huber()] a fit proceeds in the same way, but all phases clip residuals at k times their scale, in the
 #' first phase at least at 1.5 times it, or all but the first one at `c`, if it is given. The last step corrects the
@@ -129,8 +131,9 @@
 #'    the weight of those before. The prior is that of predictors of the standard deviation t = 1/32, 1/16, ..., 8, with
 #'    probabilities in proportion to 1 / (1 + (t / 2)^4); the releases decide between them. No round changes the
 #'    predictors of a class by a standard deviation of more than 0.35.
-#' 5. A last gradient, not clipped, with the fraction `certificate_share` of the budget, certifies the solution. As
-#'    slopes were clipped it need not be small where there is little noise.
+#' 5. A last gradient, not clipped, with a quarter of the fraction `certificate_share` of the budget, certifies the
+#'    solution. As slopes were clipped it need not be small where there is little noise. The rest of `certificate_share`
+#'    is for `explained`, as above.
 #'
 #' An intercept and columns are needed, and there is no `start`. Sources of all kinds and weights are possible. The
 #' script `inst/experiments/rounds-rule.R` compares the constants with others on synthetic problems,
@@ -142,8 +145,9 @@
 #' @param matrix_share Fraction of the budget for the matrix, in (0, 1); `NULL`: 0.06 for at most 10,000 records, else
 #'   0.03. The budget here is what the releases of ranges, start and geometry leave, without the fraction for the
 #'   certificate.
-#' @param certificate_share Fraction of the budget for the gradient at the solution, in (0, 1). The budget here is what
-#'   the releases of ranges, start and geometry leave.
+#' @param certificate_share Fraction of the budget for the gradient at the solution and for how much lower its loss is
+#'   than that of the constant prediction, in (0, 1). The budget here is what the releases of ranges, start and geometry
+#'   leave.
 #' @param confidence Confidence of the certificate, in (0, 1).
 #' @param ... Not used; anything in it is an error.
 #' @return An object of class `dp_control_newton_ridge`, a list of these settings, for the argument `control` of

@@ -222,8 +222,7 @@ certificate_text <- function(x) {
 
 residual_text <- function(x, digits) {
   if (!has_scale(x)) return(NULL)
-  paste0("Residuals: 68 % are below sigma = ", signif(stats::sigma(x), digits), "; R-squared about ",
-         format(round(explained_share(x), 2)))
+  paste0("Residuals: 68 % are below sigma = ", signif(stats::sigma(x), digits))
 }
 
 population_text <- function(certificate) {

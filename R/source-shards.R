@@ -334,7 +334,8 @@ max_of_sum <- function(loss, columns, intercept, shift, geometry = function() NU
       "residual hessian" = matrix(what$clip * (if (is.null(weighted)) 1 else hessian_longer * cap)^2),
       recalibration = list(length = 1 + (length(what$along) > 0L), size = what$clip),
       "residual counts" = , "row lengths" = list(length = length(what$steps), size = 1),
-      usable = list(length = 1, size = 1)
+      usable = list(length = 1, size = 1),
+      improvement = list(length = 1, size = max(what$steps))
     )
   }
 }

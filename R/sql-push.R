@@ -327,7 +327,7 @@ push_words <- function(plan) {
   loss <- sql_losses[[plan$loss$name]]
   several <- has_outputs(plan)
   c("usable", if (!several) "response", if (rows) c("moments", "weighted moments"), if (narrow) "squares",
-    if (several) c("value", "gradient", "clipped gradient", "class counts"),
+    if (rows) "improvement", if (several) c("value", "gradient", "clipped gradient", "class counts"),
     if (!several && !is.null(loss$value)) {
       c("value", "gradient", "clipped gradient", "decreases", "trace",
         if (narrow) c("majorant", "curvature", "products", if (!is.null(loss$curvature)) "hessian"))
@@ -348,11 +348,12 @@ moved_words <- function(plan) {
   }
   moved <- in_it(tilt = tilt)
   weighted <- fitting_words(moved, c(
-    "usable", "weighted", if (has_outputs(plan)) "class gradient" else if (!residuals) "gradient",
+    "usable", "weighted", "improvement", if (has_outputs(plan)) "class gradient" else if (!residuals) "gradient",
     if (residuals) c("residual gradient", "residual counts", "recalibration", "residual products", "residual hessian",
                      "row lengths")
   ))
-  own <- setdiff(push_words(plan), c("moments", "weighted moments", "response", "class counts", "clipped gradient"))
+  own <- setdiff(push_words(plan), c("moments", "weighted moments", "response", "class counts", "clipped gradient",
+                                    "improvement"))
   damped <- if (!residuals && !has_outputs(plan)) fitting_words(in_it(tilt = 0, damped = TRUE), "residual counts")
   union(union(weighted, damped), fitting_words(plan, own))
 }

@@ -107,7 +107,8 @@ predictors <- function(plan, what, weights, names) {
     at <- predictor(plan, w[(k - 1L) * side_of(plan) + seq_len(side_of(plan))], names)
     if (is_weighted(plan)) paste("l *", at) else at
   }
-  tilt <- if (has_tilt(plan)) plan$dialect$number(log1p(plan$geometry$tilt) - log1p(-plan$geometry$tilt))
+  tilted <- has_tilt(plan) && !isTRUE(weights$untilted)
+  tilt <- if (tilted) plan$dialect$number(log1p(plan$geometry$tilt) - log1p(-plan$geometry$tilt))
   k <- seq_len(outputs)
   t0 <- vapply(k, function(k) {
     at <- add_up(c(of(what$at, k), tilt, if (!is.null(plan$offset)) "o"))
@@ -123,7 +124,7 @@ needs_square <- function(weights) weights$form == "squares" || isTRUE(weights$sq
 of_outputs <- function(name, outputs) if (outputs == 1L) name else paste0(name, "_", seq_len(outputs))
 
 has_direction <- function(what) {
-  what$word == "decreases" || (what$word == "recalibration" && length(what$along) > 0L)
+  what$word %in% c("decreases", "improvement") || (what$word == "recalibration" && length(what$along) > 0L)
 }
 
 # Coefficients in the order of the core: the intercept, the columns and the indicators of each factor.
@@ -144,7 +145,7 @@ predictor <- function(plan, w, names) {
 # For a search the predictors t1, ...; then the steps of the loss for each; then w, the weights in units.
 weight_layers <- function(plan, layers, what, weights, kept, record) {
   loss <- sql_losses[[plan$loss$name]]
-  steps <- what$steps[what$word == "decreases" & seq_along(what$steps) > 0L]
+  steps <- if (what$word == "improvement") 1 else what$steps[what$word == "decreases" & seq_along(what$steps) > 0L]
   steps[steps < 1e-100] <- 0
   at <- 0:length(steps)
   carried <- c(kept, record, if (what$word == "recalibration" && has_direction(what)) "a")
@@ -182,7 +183,8 @@ step_layers <- function(plan, layers, steps, carried) {
 
 # The steps of a loss of one predictor, and the residual.
 predictor_layers <- function(plan, layers, loss, weights, at, carried) {
-  all <- if (is_weighted(plan) && !is_damped(plan)) loss$own_steps %||% loss$steps else loss$steps
+  own <- is_weighted(plan) && !is_damped(plan) && !isTRUE(weights$untilted)
+  all <- if (own) loss$own_steps %||% loss$steps else loss$steps
   columns <- unlist(lapply(names(all), function(step) {
     named(vapply(at, function(i) fill_in(all[[step]], loss, plan, i), ""), paste0(step, at))
   }))

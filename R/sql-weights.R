@@ -9,6 +9,7 @@
 #   residual  do they use r and h, the residual and its size? slopes: q1, ..., the slopes of several classes, and r, the
 #             square of their norm? square: q, that of the row's length? plain: neither loss nor point? classes: is a
 #             weight bounded by its record's class?
+#   untilted  TRUE for the loss at the predictors themselves
 #   prior     the power of the record's own weight in them
 #   low, high the bounds as integers; units: the larger one before rounding; scale: of one unit; joint: a condition on
 #             all of a record's integers, or NULL; exact: has a share all digits?
@@ -28,6 +29,7 @@ weights_of_records <- function(plan, what) {
   loss <- sql_losses[[plan$loss$name]]
   of_all <- weights_of_all(plan, what)
   if (!is.null(of_all)) return(of_all)
+  if (what$word == "improvement") return(improvement_weights(plan, what, loss))
   if (has_outputs(plan)) return(weights_of_classes(plan, what, loss))
   if (is_weighted(plan)) return(weights_of_lengths(plan, what, loss))
   parameter <- plan$loss$parameter
@@ -81,6 +83,20 @@ decrease_weights <- function(plan, what, value, loss, bounds) {
   range <- vapply(reach, function(reach) diff(loss$range(plan$loss$parameter, reach)), 0)
   most <- pmin(bounds[["lipschitz"]] * length, range)
   new_weights("each", sprintf("f%d - f%d", 0, seq_along(what$steps)), rbind(-most, most), fine, steps = value)
+}
+
+# The loss itself, without the slopes and weights of long rows (src/barrier/query_improvement.c).
+improvement_weights <- function(plan, what, loss) {
+  number <- plan$dialect$number
+  value <- if (has_outputs(plan)) class_value else loss$value %||% {
+    r <- clipped_to(loss$residual, number(what$clip))
+    sprintf("(%1$s) * (%1$s) / 2e0", r)
+  }
+  f <- sprintf("CASE WHEN %1$s > %2$s THEN %2$s WHEN %1$s < -(%3$s) THEN -(%3$s) WHEN %1$s >= -(%3$s) THEN %1$s END",
+               "(f0 - f1)", number(what$steps[2]), number(what$steps[1]))
+  weights <- new_weights("each", f, c(-1, 1) * what$steps[1:2], fine, steps = value)
+  weights$untilted <- TRUE
+  weights
 }
 
 curvature_weights <- function(form, curvature, loss, bounds, plan) {

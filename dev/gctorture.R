@@ -281,6 +281,7 @@ streams <- function() {
     compare(paste0("ffi_oracle_", question), function() list(oracle(), w, 0.1, TRUE))
   }
   compare("ffi_oracle_value", function() list(oracle(21), w, 0.1, TRUE))
+  compare("ffi_oracle_improvement", function() list(oracle(), w, w, c(0.1, 0.2), 0, 0.1, TRUE))
   pushed <- function() {
     ask <- function(what) c(20, rep(0.5, if (what$word == "value") 1 else 4))
     push <- list(ask = ask, words = c("value", "gradient"), moved = "gradient", sampled = "gradient",

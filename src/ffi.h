@@ -22,6 +22,7 @@ SEXP ffi_shard_set_persons(SEXP, SEXP);
 SEXP ffi_shard_set_weights(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_sparse_check(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_value(SEXP, SEXP, SEXP, SEXP);
+SEXP ffi_oracle_improvement(SEXP, SEXP, SEXP, SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_gradient(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_hessian(SEXP, SEXP, SEXP, SEXP);
 SEXP ffi_oracle_products(SEXP, SEXP, SEXP, SEXP);

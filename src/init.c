@@ -28,6 +28,7 @@ static const R_CallMethodDef call_entries[] = {
     ENTRY(ffi_shard_set_weights, 4),
     ENTRY(ffi_sparse_check, 4),
     ENTRY(ffi_oracle_value, 4),
+    ENTRY(ffi_oracle_improvement, 7),
     ENTRY(ffi_oracle_gradient, 4),
     ENTRY(ffi_oracle_hessian, 4),
     ENTRY(ffi_oracle_products, 4),

@@ -202,6 +202,19 @@ SEXP ffi_oracle_value(SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
   return out;
 }
 
+/* ends: those of the interval that decreases are clipped to. */
+SEXP ffi_oracle_improvement(SEXP oracle, SEXP w, SEXP direction, SEXP ends, SEXP clip, SEXP rho, SEXP reproducible) {
+  const struct ask what = {.at = arg_point(oracle, w),
+                           .along = arg_point(oracle, direction),
+                           .k = 2,
+                           .step = arg_doubles(ends, 2),
+                           .clip = arg_double(clip)};
+  SEXP answer = PROTECT(Rf_allocVector(REALSXP, 1)), sd = PROTECT(Rf_allocVector(REALSXP, 1));
+  SEXP out = ask(&query_improvement, &what, "value", answer, sd, oracle, rho, reproducible);
+  UNPROTECT(2);
+  return out;
+}
+
 SEXP ffi_oracle_gradient(SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
   const struct ask at = {.at = arg_point(oracle, w)};
   SEXP answer = PROTECT(Rf_allocVector(REALSXP, dim_of(oracle))), sd = PROTECT(Rf_allocVector(REALSXP, 1));

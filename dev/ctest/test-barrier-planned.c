@@ -16,7 +16,7 @@ static const struct query *const queries[] = {
     &query_moments,       &query_usable,          &query_response,         &query_residual_gradient,
     &query_recalibration, &query_residual_counts, &query_residual_hessian, &query_second_moments,
     &query_trace,         &query_direction,       &query_decreases,        &query_first_step,
-    &query_batch_step,    &query_best_step,       &query_counts,           &query_table,
+    &query_improvement,   &query_batch_step,      &query_best_step,       &query_counts,           &query_table,
     &query_scores,        &query_best_score};
 enum { QUERIES = sizeof queries / sizeof *queries, RAW = 4 }; /* the last ones are of raw columns, without a model */
 static int compared[QUERIES];

@@ -1,74 +1,100 @@
-# When is a fit called better than the intercept-only model? For values of explained_z (R/job-explained.R) how often it
-# is said on SYNTHETIC data: of fits to labels that follow no column, and of fits that gain on others.
-#   Rscript verdict-rule.R RESULTS.csv [RUNS]     runs, 60 by default
+# When is a fit called better than the intercept-only model, and how wide is the interval to which the decreases of
+# records are clipped? For values of explained_z and gains_doubt (R/job-explained.R) how often it is said on SYNTHETIC
+# data: of fits to responses that follow no column, and of fits that gain on others; and how often the share that is
+# said is within a factor of 1.5 of that on others.
+#   Rscript verdict-rule.R RESULTS.csv [PROBLEMS]     runs, 60 by default
 # Then: Rscript verdict-rule.R --summary RESULTS.csv
-# gain, sd: what a fit's releases tell of the decrease of the mean loss; follows: number of coefficients that follow the
-# records, over n; null: the loss of the intercept-only model; held: the decrease on other records.
+# share, sd, better: what is said; held: the share on other records.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)
 this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 source(file.path(dirname(this_file), "common.R"))
 
-problems <- expand.grid(n = c(1000, 4000, 15000), p = c(5, 20, 60), signal = c(0, 0, 0.5, 1, 2), eps = c(0.1, 0.3, 1),
-                        shape = c("normal", "binary", "skew", "correlated"), rare = c(0, -2.5),
-                        stringsAsFactors = FALSE)
+problems <- expand.grid(n = c(1000, 4000, 15000), p = c(5, 20, 60), signal = c(0, 0, 0.5, 1, 2), eps = c(0.3, 1, 3),
+                        shape = c("normal", "binary", "skew", "correlated"),
+                        loss = c("logistic", "rare", "squared", "skewed", "counts"), stringsAsFactors = FALSE)
+doubts <- c(0.5, 1, 2, 4)
 
 columns <- function(n, p, shape) {
   switch(shape, normal = matrix(rnorm(n * p), n), binary = matrix(rbinom(n * p, 1, 0.2) / 0.4, n),
          skew = matrix(rexp(n * p), n), correlated = matrix(rnorm(n * p), n) * 0.6 + rnorm(n) * 0.8)
 }
 
-# What explained_by() is called with is noted.
-noted <- NULL
-note_gains <- function() {
-  core <- asNamespace("dpsosp")
-  plain <- core$explained_by
-  utils::assignInNamespace("explained_by", function(job, gain) {
-    noted <<- list(gain = gain$gain, sd = gain$sd, null = gain$null,
-                   follows = job$answer$result$effective / core$used_records(job))
-    plain(job, gain)
-  }, "dpsosp")
+# A response of these predictors, of mean zero; "skewed": with residuals of which few are large; "counts" vary more than
+# a Poisson distribution.
+respond <- function(t, loss) {
+  n <- length(t)
+  switch(loss, logistic = factor(runif(n) < plogis(t)), rare = factor(runif(n) < plogis(t - 2.5)),
+         squared = t + rnorm(n), skewed = t + exp(rnorm(n)),
+         counts = rnbinom(n, mu = exp(t / 2 + 1), size = 0.7))
 }
 
-one <- function(problem) {
+share_of <- function(loss, y, seen, predicted) {
+  share <- function(f) 1 - mean(f(seen, predicted)) / mean(f(seen, mean(y)))
+  if (loss %in% c("logistic", "rare")) {
+    seen <- as.integer(seen) - 1
+    y <- as.integer(y) - 1
+    return(share(function(y, p) -log(pmax(ifelse(y == 1, p, 1 - p), 1e-12))))
+  }
+  if (loss == "counts") return(share(function(y, m) ifelse(y > 0, y * log(pmax(y, 1) / m), 0) - y + m))
+  share(function(y, m) (y - m)^2)
+}
+
+one <- function(problem, doubt) {
   beta <- rnorm(problem$p) * rbinom(problem$p, 1, 0.4)
   beta <- beta / max(sqrt(sum(beta^2)), 1e-9) * problem$signal
   x <- columns(problem$n, problem$p, problem$shape)
   other <- columns(10000, problem$p, problem$shape)
   middle <- mean(x %*% beta)
-  labels <- function(x) runif(nrow(x)) < plogis(drop(x %*% beta) - middle + problem$rare)
-  y <- labels(x)
+  y <- respond(drop(x %*% beta) - middle, problem$loss)
+  seen <- respond(drop(other %*% beta) - middle, problem$loss)
+  if (problem$signal == 0) y <- sample(y)
+  utils::assignInNamespace("gains_doubt", doubt, "dpsosp")
+  loss <- c(logistic = "logistic", rare = "logistic", squared = "squared", skewed = "squared", counts = "poisson")
   fit <- suppressWarnings(suppressMessages(
-    dp_sosp(y ~ ., data.frame(y = y, x), eps = problem$eps, bounds = lapply(data.frame(x), range), progress = FALSE)
+    dp_sosp(y ~ ., data.frame(y = y, x), eps = problem$eps, bounds = lapply(data.frame(x), range), progress = FALSE,
+            loss = loss[[problem$loss]], noise = "reproducible")
   ))
-  seen <- labels(other)
-  constant <- mean(logistic_loss(ifelse(seen, 1, -1) * stats::qlogis(mean(y))))
-  held <- constant - judge(predict(fit, data.frame(other)), seen)$loss
-  lapply(c(noted, held = held), signif, 4)
+  predicted <- predict(fit, data.frame(other), type = "response")
+  said <- fit$checks$explained
+  list(share = said$fraction, sd = said$sd, better = said$better, held = share_of(problem$loss, y, seen, predicted))
 }
 
 summarise <- function(path) {
   x <- utils::read.csv(path)
-  z <- (x$gain - 2 * x$follows) / x$sd
   none <- x$signal == 0
-  gain <- x$held > 0.05 * x$null
-  for (at in c(1.28, 1.645, 2, 2.33, 3)) {
-    cat("explained_z", at, ": false", mean(z[none] > at), "of", sum(none), ", seen", mean(z[gain] > at), "of",
-        sum(gain), "\n")
+  gain <- x$held > 0.05
+  near <- abs(log(pmax(x$share, 1e-9) / pmax(x$held, 1e-9))) <= log(1.5)
+  rows <- function(by) {
+    do.call(rbind, lapply(split(seq_len(nrow(x)), x[by]), function(i) {
+      at <- function(which) i[which[i]]
+      data.frame(x[i[1], by, drop = FALSE], none = sum(none[i]), false = round(mean(x$better[at(none)]), 3),
+                 gains = sum(gain[i]), seen = round(mean(x$better[at(gain)]), 3),
+                 factor = round(mean(near[at(gain & x$better)]), 3))
+    }))
+  }
+  print(rows("doubt"), row.names = FALSE)
+  print(rows(c("doubt", "loss")), row.names = FALSE)
+  for (z in c(1.28, 1.645, 2, 2.33)) {
+    called <- x$share > z * x$sd & x$doubt == 1
+    cat("share above", z, "sd, doubt 1: false", round(mean(called[none & x$doubt == 1]), 3), ", seen",
+        round(mean(called[gain & x$doubt == 1]), 3), "\n")
   }
 }
 
 if (identical(arguments[1], "--summary")) {
   summarise(arguments[2])
 } else {
-  note_gains()
-  out <- results_file(arguments[1], "run")
+  out <- results_file(arguments[1], c("run", "doubt"))
   set.seed(1)
   chosen <- problems[sample(nrow(problems)), ]
   for (run in seq_len(if (length(arguments) > 1L) as.integer(arguments[2]) else 60L)) {
-    if (out$has(list(run = run))) next
-    set.seed(run)
-    out$add(c(list(run = run), as.list(chosen[run, ]), one(as.list(chosen[run, ]))))
+    for (doubt in doubts) {
+      row <- c(list(run = run), as.list(chosen[run, ]), list(doubt = doubt))
+      if (out$has(row)) next
+      set.seed(run)
+      out$add(c(row, lapply(one(as.list(chosen[run, ]), doubt), as.numeric)))
+    }
   }
 }

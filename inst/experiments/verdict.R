@@ -11,8 +11,31 @@ arguments <- commandArgs(TRUE)
 this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 for (file in c("common.R", "frames.R")) source(file.path(dirname(this_file), file))
 
-# With a numeric response; those of frames.R are classes.
-numeric_sets <- list(
+# Those of frames.R have two classes.
+more_sets <- list(
+  HMDA = list(package = "AER", formula = deny ~ ., loss = "logistic"),
+  credit_data = list(package = "modeldata", formula = Status ~ ., loss = "logistic"),
+  spam = list(package = "kernlab", formula = type ~ ., loss = "logistic"),
+  flchain = list(package = "survival", formula = factor(death) ~ age + sex + kappa + lambda + flc.grp + mgus,
+                 loss = "logistic"),
+  OJ = list(package = "ISLR", formula = Purchase ~ PriceCH + PriceMM + DiscCH + DiscMM + LoyalCH + STORE,
+            loss = "logistic"),
+  Affairs = list(package = "AER", formula = (affairs > 0) ~ gender + age + yearsmarried + children + religiousness +
+    education + rating, loss = "logistic"),
+  Satellite = list(package = "mlbench", formula = classes ~ ., loss = "multinomial"),
+  hpc_class = list(package = "modeldata", data = "hpc_data", formula = class ~ compounds + input_fields + iterations +
+    num_pending + hour + day, loss = "multinomial"),
+  CPSSW8 = list(package = "AER", formula = earnings ~ gender + age + region + education),
+  flight_delay = list(package = "nycflights13", data = "flights", formula = arr_delay ~ dep_delay + distance + origin +
+    month + hour),
+  InstEval = list(package = "lme4", formula = as.numeric(y) ~ studage + lectage + service + dept),
+  DoctorVisits = list(package = "AER", formula = visits ~ gender + age + income + illness + reduced + health +
+    private, loss = "poisson"),
+  NMES1988 = list(package = "AER", formula = visits ~ health + chronic + age + gender + married + school + income +
+    insurance + hospital, loss = "poisson"),
+  crime1 = list(package = "wooldridge", formula = narr86 ~ pcnv + avgsen + tottime + ptime86 + qemp86 + inc86 + black +
+    hispan, loss = "poisson"),
+  bioChemists = list(package = "pscl", formula = art ~ fem + mar + kid5 + phd + ment, loss = "poisson"),
   Wage = list(package = "ISLR", formula = wage ~ year + age + maritl + race + education + jobclass + health +
     health_ins),
   ames = list(package = "modeldata", formula = Sale_Price ~ Gr_Liv_Area + Lot_Area + Year_Built + Garage_Area +
@@ -24,12 +47,25 @@ numeric_sets <- list(
 most <- 20000
 
 read_any <- function(name, folder) {
-  set <- numeric_sets[[name]]
+  set <- more_sets[[name]]
   if (is.null(set)) return(split_classes(name, folder))
   data <- package_data(if (is.null(set$data)) name else set$data, set$package)
   if (is.null(data)) return(NULL)
   loss <- if (is.null(set$loss)) "squared" else set$loss
-  split_rows(as.data.frame(data), set$formula, loss, if (loss == "squared") share_of_variance else share_of_counts)
+  data <- as.data.frame(data)
+  if (name == "flchain") data$mgus <- factor(data$mgus)
+  if (name == "flight_delay") data$origin <- factor(data$origin, c("EWR", "JFK", "LGA"))
+  formula <- set$formula
+  formula[[2]] <- quote(response)
+  split_rows(with_response(data, set$formula), formula, loss, shares[[loss]])
+}
+
+# As a column, because labels are permuted.
+with_response <- function(data, formula) {
+  data$response <- eval(formula[[2]], data)
+  data <- data[!is.na(data$response), ]
+  if (is.logical(data$response)) data$response <- factor(data$response)
+  data[setdiff(names(data), setdiff(all.vars(formula[[2]]), all.vars(formula[[3]])))] # not as a predictor
 }
 
 split_classes <- function(name, folder) {
@@ -54,11 +90,18 @@ share_of_counts <- function(y, m) {
   1 - deviance(m) / deviance(mean(y))
 }
 
+share_of_levels <- function(y, p) {
+  q <- table(y) / length(y)
+  1 - mean(log(pmax(p[cbind(seq_along(y), as.integer(y))], 1e-12))) / sum(q * log(q))
+}
+shares <- list(logistic = share_of_classes, squared = share_of_variance, poisson = share_of_counts,
+               multinomial = share_of_levels)
+
 run <- function(path, folder, seeds, methods) {
   out <- results_file(path, c("set", "eps", "method", "seed", "permuted"))
   grid <- expand.grid(permuted = c(FALSE, TRUE), eps = c(1, 0.3, 3, 0.1), seed = seq_len(seeds), method = methods,
                       stringsAsFactors = FALSE)
-  for (name in c(names(sets), names(numeric_sets))) {
+  for (name in c(names(sets), names(more_sets))) {
     set <- read_any(name, folder)
     if (is.null(set)) next
     for (i in seq_len(nrow(grid))) {
@@ -81,12 +124,12 @@ one <- function(set, at) {
   ))
   seen <- set$test[[response]]
   predicted <- suppressWarnings(predict(fit, set$test, type = "response"))
-  both <- !is.na(predicted) & !is.na(seen)
+  both <- stats::complete.cases(predicted) & !is.na(seen)
   explained <- fit$checks$explained
   if (is.null(explained)) explained <- list(fraction = NA, sd = NA, better = NA)
   list(n = nrow(train), columns = length(coef(fit)) - 1, loss = set$loss, took = fit$method, status = fit$status,
        share = signif(explained$fraction, 4), sd = signif(explained$sd, 3), better = explained$better,
-       held = signif(set$share(seen[both], predicted[both]), 4))
+       held = signif(set$share(seen[both], if (is.matrix(predicted)) predicted[both, ] else predicted[both]), 4))
 }
 
 # seen: of the fits that explain more than .05 of held-out records, those called better. false: of fits to permuted

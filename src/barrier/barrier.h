@@ -181,6 +181,9 @@ extern const struct query query_direction;
 /* f(at) - f(at + step_i along); for a network each record's decrease is clipped to clip |step_i along|. The noise of
  * each is proportional to its own sensitivity: k values, k sd. */
 extern const struct query query_decreases;
+/* f(at) - f(at + along), where each record's decrease is clipped to [-step_0, step_1], and residuals to the norm clip
+ * where slopes have no bound. */
+extern const struct query query_improvement;
 /* The first step, in the order given, whose decrease plus offset is (noisily) not negative; index k when there is none.
  * scale_free: queries divided by their step (one sensitivity for all); otherwise the sensitivity of the largest step
  * serves all. sd is the Laplace scale of the queries' noise, twice that of the threshold's. */

@@ -33,7 +33,8 @@ struct ask {
   const double *at;    /* w */
   const double *along; /* the direction of a search or of a quadratic model; the gradient of a Newton direction */
   size_t k;            /* number of candidates of a search: w + step[i] along; or of columns or ends that are counted */
-  const double *step, *offset; /* step: also the ends of a histogram of residuals */
+  const double *step, *offset; /* step: also the ends of a histogram of residuals,
+                                * and of the interval that decreases are clipped to */
   int scale_free;              /* decreases are divided by their step before they are compared */
   enum curvature curvature;    /* for a trace and a Newton direction */
   const struct modified *matrix;

@@ -113,8 +113,6 @@ struct opt_result {
   double gradient_norm, gradient_upper;
   double eigen_min, eigen_lower;
   int eigen_known; /* the lower bound follows from the loss and the penalty alone */
-  double slope;    /* of the loss at the returned point along its distance from the start, by the gradients of steps, */
-  double slope_sd; /* and its standard deviation, where a method knows them; else NaN */
   double effective; /* number of coefficients that follow the records; NaN: all */
   double ridge;    /* size of a ridge that the method chose; else NaN */
   double factor;   /* by which a run by residuals rescaled the columns; else NaN */

@@ -38,8 +38,6 @@ const struct field result_fields[] = {
     FIELD(opt_result, COUNT, planned),
     FIELD(opt_result, NUMBER, gap),
     FIELD(opt_result, NUMBER, ridge),
-    FIELD(opt_result, NUMBER, slope),
-    FIELD(opt_result, NUMBER, slope_sd),
     FIELD(opt_result, NUMBER, effective),
     FIELD(opt_result, NUMBER, factor),
     FIELD(opt_result, NUMBER, variance),

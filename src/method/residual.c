@@ -67,14 +67,15 @@ static double iterate_variance(const struct run *r, double s, double steps, doub
 static int take_steps(struct run *r, double rho, int steps, double added, int *kept);
 static void combine(struct run *r, double sd);
 static int solve(struct run *r);
-static void measure_slope(struct run *r);
+static void count_effective(struct run *r);
+static double mean_square(const struct run *r);
 
 int residual_run(struct oracle *oracle, const struct penalty *penalty, const struct residual_options *options,
                  double rho, double *w, struct opt_result *result) {
   struct run r = {.o = options, .result = result, .rho = rho * ALMOST, .w = w, .factor = 1};
   r.most = options->most / options->curvature;
   int status = result_init_convex(result, options->iterations, oracle, penalty, &r.f);
-  result->slope = result->slope_sd = result->variance = result->square = 0;
+  result->effective = result->variance = result->square = 0;
   result->factor = 1;
   if (status != BASE_OK || options->iterations == 0) return status;
   r.skip = oracle_constant(oracle) > 0;
@@ -84,7 +85,8 @@ int residual_run(struct oracle *oracle, const struct penalty *penalty, const str
   if (status == BASE_OK) status = prepare(&r);
   for (int i = 0; status == BASE_OK && i < PHASES; i++) status = phase(&r, i);
   if (status == BASE_OK) {
-    measure_slope(&r);
+    count_effective(&r);
+    result->square = mean_square(&r);
     status = residual_recalibrate(&r, w);
     result->variance = variance_of(&r, w);
     result->factor = r.factor;
@@ -369,20 +371,17 @@ static void rotate_columns(struct run *r, const double *x, double *to) {
   rotate(r, r->move, to);
 }
 
-/* The slope of the loss at the solution w along w - start, without the level: w'M w - v'w, and what it is too small by
- * because w follows the noise of v, as in ridge.c. It is w'M (w - a) + w'g / p, with a the mean iterate: its error is
- * that of g, of the sample, of M, with variance half as large off the diagonal, and of p. To slope_sd the error of
- * w'M w is added, half of which is the decrease. */
-static void measure_slope(struct run *r) {
+/* The number of coefficients that follow the records, as in ridge.c, with what is not known of v: the noise of g, the
+ * sampling error, the noise of M, with variance half as large off the diagonal, and p. */
+static void count_effective(struct run *r) {
   double sampling = clipped_square(r) / ((double)oracle_rows(r->f.oracle) * square(r->within));
-  double matrix = square(r->matrix_noise) / (4 * (double)r->dim), far = 0, length = 0, wanted = 0;
+  double matrix = square(r->matrix_noise) / (4 * (double)r->dim), far = 0, wanted = 0, effective = 0;
   double *v = r->mean_gradient, *away = r->mean, *w = r->gradient, *noise = r->rotated, *prior = r->move;
   rotate_columns(r, r->w, w);
   rotate_columns(r, r->away, away);
   rotate_columns(r, r->equation, v);
   for (size_t k = 0; k < r->dim; k++) {
     far += square(w[k] - away[k]);
-    length += square(w[k]);
     wanted += r->value[k] * square(w[k]);
   }
   for (size_t k = 0; k < r->dim; k++) {
@@ -391,16 +390,9 @@ static void measure_slope(struct run *r) {
     prior[k] = 0;
     for (size_t j = r->skip; j < r->dim; j++) prior[k] += r->variance[j] * square(r->matrix[j + k * r->dim]);
   }
-  double slope = 0, overfit = 0, variance = 0;
   posterior_follows(r->dim, r->value, v, noise, wanted, prior);
-  for (size_t k = 0; k < r->dim; k++) {
-    slope += w[k] * (r->value[k] * w[k] - v[k]);
-    overfit += noise[k] * prior[k];
-    variance += noise[k] * square(w[k]);
-  }
-  r->result->slope = slope + overfit;
-  r->result->slope_sd = sqrt(variance + square(overfit) + matrix / 2 * square(length));
-  r->result->square = mean_square(r);
+  for (size_t k = 0; k < r->dim; k++) effective += r->value[k] * prior[k];
+  r->result->effective = effective;
 }
 
 static const struct field residual_fields[] = {

@@ -6,7 +6,7 @@
 
 void result_init(struct opt_result *result) {
   memset(result, 0, sizeof *result);
-  result->decrease = result->ridge = result->slope = result->slope_sd = result->effective = NAN;
+  result->decrease = result->ridge = result->effective = NAN;
   result->factor = result->variance = result->square = NAN;
   result_forget(result);
 }

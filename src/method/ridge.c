@@ -35,8 +35,6 @@
 #include <math.h>
 #include <string.h>
 
-#define MODEL 0.5 /* relative error of the quadratic model between the mean iterate and the solution */
-
 struct run {
   const struct objective *f;
   const struct ridge_options *o;
@@ -61,7 +59,7 @@ static double iterate_variance(const struct run *r, const double *value, const d
 static int take_steps(struct run *r);
 static void move(struct run *r);
 static int finish(struct run *r);
-static int measure_slope(struct run *r, const double *moved, const double *variance, double sd);
+static int count_effective(struct run *r, const double *moved, const double *variance, double sd);
 static int certify(struct run *r, double rho);
 static int invert(const struct run *r, const double *added);
 static void compose(size_t dim, const double *vectors, const double *values, double *matrix);
@@ -244,22 +242,16 @@ static int finish(struct run *r) {
   for (size_t j = 0; j < dim; j++) away[j] *= posterior_seen(r->moment[j], r->sd_matrix);
   memcpy(r->w, r->start, dim * sizeof(double));
   la_axpy(dim, 1, away, r->w);
-  return measure_slope(r, away, variance, sd);
+  return count_effective(r, away, variance, sd);
 }
 
-/* The slope of the loss at the solution w along w - start, from the gradients of the steps, whose mean g has noise sd:
- * g'(w - start) + (w - mean iterate)'H (w - start). Its error is that of g, that of H, and that of the quadratic model.
- * The solution follows the noise of g: if it is K e for the estimate e, that makes the slope too small by sd^2 tr K,
- * and tr(H K) is the number of coefficients that follow the records. K is that of a prior with one variance, for which
- * the predictors vary as much as with w. */
-static int measure_slope(struct run *r, const double *moved, const double *variance, double sd) {
+/* The number of coefficients that follow the records: if the solution is K e for the estimate e, this is tr(H K). K is
+ * that of a prior with one variance, for which the predictors vary as much as with w. */
+static int count_effective(struct run *r, const double *moved, const double *variance, double sd) {
   size_t dim = r->f->dim;
-  double h = r->o->start_curvature * r->sd_matrix, *far = r->mean;
-  double *value = r->spare, *estimate = value + dim, *prior = estimate + dim, *product = prior + dim;
-  la_matvec(dim, dim, r->hessian, dim, moved, product);
-  for (size_t j = 0; j < dim; j++) far[j] = r->w[j] - far[j];
-  double curved = la_dot(dim, far, product), length = la_dot(dim, moved, moved), along = la_dot(dim, far, moved);
-  double wanted = la_dot(dim, moved, product);
+  double *value = r->spare, *estimate = value + dim, *prior = estimate + dim, *noise = prior + dim, effective = 0;
+  la_matvec(dim, dim, r->hessian, dim, moved, r->last);
+  double wanted = la_dot(dim, moved, r->last);
   memcpy(r->scratch, r->hessian, dim * dim * sizeof(double));
   int status = la_eigen_released(dim, r->scratch, value);
   if (status != BASE_OK) return status;
@@ -267,19 +259,12 @@ static int measure_slope(struct run *r, const double *moved, const double *varia
     const double *vector = r->scratch + k * dim;
     estimate[k] = la_dot(dim, vector, r->gradient);
     prior[k] = 0;
+    noise[k] = sd * sd;
     for (size_t j = 0; j < dim; j++) prior[k] += variance[j] * vector[j] * vector[j];
   }
-  double overfit = 0, effective = 0, *noise = product;
-  for (size_t k = 0; k < dim; k++) noise[k] = sd * sd;
   posterior_follows(dim, value, estimate, noise, wanted, prior);
-  for (size_t k = 0; k < dim; k++) {
-    overfit += noise[k] * prior[k];
-    effective += value[k] * prior[k];
-  }
+  for (size_t k = 0; k < dim; k++) effective += value[k] * prior[k];
   r->result->effective = effective;
-  r->result->slope = la_dot(dim, r->last, moved) + curved + overfit;
-  r->result->slope_sd = sqrt(sd * sd * length + h * h / 2 * (la_dot(dim, far, far) * length + along * along) +
-                             MODEL * MODEL * curved * curved + overfit * overfit);
   return BASE_OK;
 }
 

@@ -66,6 +66,8 @@ void model_eval(const struct model *m, const struct data_block *b, const double 
  * the record's share: model_null() must then be added once for each person (proofs: persons). */
 double model_sum(const struct model *m, const struct data_block *b, const double *t);
 double model_null(const struct model *m);
+/* Losses without the records' weights, for those who clip differences of them before they weight these. */
+void model_values(const struct model *m, const struct data_block *b, const double *t, double *value);
 void model_own_slopes(const struct model *m, const struct data_block *b, const double *t, const double *c, double *d1);
 /* Slopes without the records' weights, for those who clip them before they weight them. */
 void model_residuals(const struct model *m, const struct data_block *b, const double *t, double *d1);

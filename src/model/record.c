@@ -75,6 +75,11 @@ void model_own_slopes(const struct model *m, const struct data_block *b, const d
   if (b->weight) apply_weights(m, b, d1);
 }
 
+void model_values(const struct model *m, const struct data_block *b, const double *t, double *value) {
+  double room[DATA_BLOCK];
+  loss_eval(m->loss, b->rows, b->y, shifted(b, t, room), value, NULL, NULL);
+}
+
 void model_residuals(const struct model *m, const struct data_block *b, const double *t, double *d1) {
   double room[DATA_BLOCK];
   loss_eval(m->loss, b->rows, b->y, shifted(b, t, room), NULL, d1, NULL);

@@ -62,8 +62,10 @@ loss_ask <- function(pair, word, size, moved) {
   at <- size * cos(seq_len(pair$side * pair$outputs))
   most <- rep(0, pair$side - pair$plan$intercept)
   most[seq_along(pair$plan$v)] <- 0.25
-  along <- if (word %in% c("recalibration", "decreases")) sin(seq_len(pair$side)) else numeric()
-  steps <- switch(word, "residual counts" = 2^seq(-6, 2, by = 0.5), decreases = c(2, 0.5), numeric())
+  along <- if (word == "improvement") sin(seq_along(at))
+           else if (word %in% c("recalibration", "decreases")) sin(seq_len(pair$side)) else numeric()
+  steps <- switch(word, "residual counts" = 2^seq(-6, 2, by = 0.5), decreases = c(2, 0.5), improvement = c(0.1, 0.2),
+                  numeric())
   moved_ask(word, at, most = most, clip = 0.3, along = along, steps = steps,
             cap = if (word == "class gradient" && size > 0.5) 1.1 else 0)
 }
@@ -81,7 +83,7 @@ loss_memory <- function(pair, asked, moved) {
 }
 
 residual_words <- c("weighted", "residual gradient", "residual products", "residual hessian", "residual counts",
-                    "recalibration")
+                    "recalibration", "improvement")
 
 # own: words of sums in the rows' own coordinates; words: in others.
 expect_loss_sums <- function(pair, own, words, sizes = c(0.5, 20), tolerance = 1e-6) {
@@ -113,6 +115,7 @@ loss_limits <- function(pair, asked) {
     "residual hessian" = limit(clip * (1.3 * cap)^2, sqrt(2) * clip * (1.3 * cap)^2),
     "residual counts" = limit(1, sqrt(2)),
     recalibration = limit(sqrt(2) * clip, 2 * sqrt(2) * clip),
+    improvement = limit(0.2, 0.3),
     response = limit(1.5, 2),
     "weighted moments" = limit(sqrt(1.25), 2),
     gradient = limit(slope, 2 * slope),

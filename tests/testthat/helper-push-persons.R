@@ -17,10 +17,10 @@ person_cases <- list(
                 own = c("response", "value", "gradient", "clipped gradient", "decreases"), words = residual_words),
   margin = list(formula = z ~ a + b + f, loss = dpsosp:::loss_logistic(),
                 own = c("value", "gradient", "clipped gradient", "hessian", "majorant", "trace", "products",
-                        "decreases"), words = "weighted"),
+                        "decreases"), words = c("weighted", "improvement")),
   classes = list(formula = f ~ a + b + z, loss = loss_multinomial(),
                  own = c("value", "gradient", "clipped gradient", "class counts"),
-                 words = c("weighted", "class gradient"))
+                 words = c("weighted", "class gradient", "improvement"))
 )
 
 person_pair <- function(source, case, extras = NULL, most = 1000) {

@@ -126,15 +126,57 @@ test_that("the fraction of a rare class is as precise as the budget allows, and 
   expect_null(said(c(checks, list(explained = list(better = TRUE))), list(labels = c("a", "b"))))
 })
 
-test_that("the remainder and the deviance of counts have their exact values", {
-  square <- function(v, from, tilt = 0) dpsosp:::mean_remainder(from, 0, matrix(v), tilt)
-  expect_equal(square(1e-6, 0.3) / 1e-6, plogis(0.3) * plogis(-0.3) / 2, tolerance = 0.02)
-  t <- 0.3 + 2 * qnorm(ppoints(1e5))
-  a <- function(t) log1p(exp(t))
-  expect_equal(square(4, 0.3), mean(a(0.3) - a(t) + plogis(t) * (t - 0.3)), tolerance = 0.02)
-  two <- dpsosp:::mean_remainder(c(0.3, 0), c(0, 0), diag(c(4, 0)), 0)
-  expect_equal(two, square(4, 0.3), tolerance = 0.03)
+test_that("intervals of decreases hold what is expected, and the deviance of counts has its exact value", {
+  interval <- function(gain, noise) {
+    dpsosp:::gain_interval(list(list(gain = gain, weight = rep(1 / length(gain), length(gain)))), noise)
+  }
+  gain <- c(-1, seq(-0.1, 0.2, length.out = 998), 3)
+  expect_equal(interval(gain, 1e-6)$ends, c(1, 3))
+  close <- interval(gain, 0.01)
+  expect_true(all(close$ends < 0.3))
+  expect_equal(close$clipped, c(1 - close$ends[1], 3 - close$ends[2]) / 1000, tolerance = 0.2)
   y <- 0:60
   deviance <- sum(dpois(y, 3) * (ifelse(y > 0, y * log(y / 3), 0) - y + 3))
   expect_equal(dpsosp:::count_null(3, 1 / 3), deviance / 3, tolerance = 0.02)
+})
+
+test_that("the variance of counts is found from octaves, also with large ones that these hide", {
+  ends <- c(-1, 0, 2^(0:16))
+  for (size in c(0.4, 2, 50)) {
+    fractions <- diff(pnbinom(ends, mu = 40, size = size)) + 0.002 * rep(c(-1, 1), 9)
+    expect_equal(dpsosp:::varies_by_octaves(fractions, 40), 1 / 40 + 1 / size, tolerance = 0.25)
+  }
+})
+
+test_that("counts with an offset have the deviance of the model with the offset alone", {
+  d <- frame(8000)
+  d$o <- rnorm(8000)
+  d$k <- rpois(8000, exp(0.6 * d$x1 + d$o))
+  null <- glm(k ~ offset(o), poisson, d)
+  exact <- 1 - glm(k ~ x1 + x2 + offset(o), poisson, d)$deviance / null$deviance
+  for (method in c("newton-ridge", "newton")) {
+    fit <- suppressWarnings(suppressMessages(
+      dp_sosp(k ~ x1 + x2 + offset(o), d, eps = 10, loss = loss_poisson(200), method = method, progress = FALSE,
+              bounds = c(bounds, list(o = c(-4, 4))), noise = "reproducible")
+    ))
+    expect_equal(explained(fit)$fraction, exact, tolerance = 0.35, label = method)
+  }
+})
+
+test_that("the number is that of the coefficients that predictions use", {
+  d <- frame(8000)
+  for (method in c("newton-ridge", "newton")) {
+    fit <- fit_of(d, method = method, inference = "sandwich")
+    expect_lt(abs(explained(fit)$fraction - exact(fit, d)), 4.5 * explained(fit)$sd + 0.02, label = method)
+  }
+})
+
+test_that("permuted counts that vary much more than a Poisson distribution are not explained", {
+  set.seed(1)
+  called <- vapply(seq_len(long_size(20, 6)), function(seed) {
+    d <- data.frame(x = runif(3000, -1, 1), z = rexp(3000), k = rnbinom(3000, mu = 300, size = 0.2))
+    fit <- suppressMessages(suppressWarnings(dp_sosp(k ~ ., d, eps = 1, loss = "poisson", progress = FALSE)))
+    explained(fit)$better
+  }, NA)
+  expect_lte(sum(called), 1)
 })

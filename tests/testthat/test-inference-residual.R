@@ -117,7 +117,7 @@ test_that("sigma is where 68 % of the residuals are, and R-squared about that of
     fit <- fitted(d, eps = 100, formula = y ~ a + b, inference = inference)
     expect_equal(sigma(fit), 4, tolerance = 0.03)
     expect_equal(dpsosp:::explained_share(fit), summary(lm(y ~ a + b, d))$r.squared, tolerance = 0.03)
-    expect_output(print(summary(fit)), "68 % are below sigma = [34]\\.[0-9]+; R-squared about 0\\.[78]")
+    expect_output(print(summary(fit)), "68 % are below sigma = [34]\\.[0-9]+\n")
     skip_if_not_installed("generics")
     expect_equal(generics::glance(fit)[c("sigma", "r.squared")],
                  data.frame(sigma = sigma(fit), r.squared = dpsosp:::explained_share(fit)))
@@ -148,12 +148,12 @@ test_that("intervals cover, and those of predictions too", {
 
 test_that("seven releases are paid for, in their proportions, out of three quarters of what there is", {
   fit <- fitted(eps = 2)
-  ledger <- utils::tail(dp_ledger(fit), 7)
+  ledger <- utils::head(utils::tail(dp_ledger(fit), 8), 7)
   expect_identical(ledger$what, c("row lengths", paste("residual", c("counts", "counts", "hessian", "gradient",
                                                                     "gradient", "products"))))
   expect_equal(ledger$rho, c(3, 3, 10, 26, 8, 44, 6) / 100 * sum(ledger$rho))
   expect_equal(sum(dp_ledger(fit)$rho), fit$privacy$rho, tolerance = 1e-9)
-  run <- dp_ledger(fit)[-(1:2), ]
+  run <- utils::head(dp_ledger(fit)[-(1:2), ], -1) # without the decrease from the level
   expect_equal(sum(ledger$rho) / sum(run$rho), 0.75, tolerance = 1e-6)
   reach <- fit$inference$released$clip
   hessian <- fit$inference$released$longest^2

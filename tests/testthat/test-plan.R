@@ -11,9 +11,9 @@ frame_plan <- function(n, eps, ...) {
 test_that("the width of one column's interval, by hand", {
   # Without correlation all matrices are diagonal. Fractions of mu^2: gradient .40, path .20, matrix .30.
   n <- 5000
-  # Of the budget .03 tells how good the fit is, .01 or mu = 1 / (.01 n) the level. Simulated fits below had .04 more.
+  # Of the budget .01 tells how good the fit is, .01 or mu = 1 / (.01 n) the level. Simulated fits below had .04 more.
   all <- dp_convert(eps = 1, delta = 1 / n^2, to = "mu")
-  mu <- all * sqrt(0.97 - max(1 / (0.01 * n * all)^2, 0.01))
+  mu <- all * sqrt(0.99 - max(1 / (0.01 * n * all)^2, 0.01))
   h <- 0.2 * c(1, 0.15) / 2
   nu <- 2 / (n * mu)
   matrix_variance <- 2 / 16 / (n * mu)^2 / 0.3
@@ -24,7 +24,7 @@ test_that("the width of one column's interval, by hand", {
   expect_equal(plan$intervals$ratio, sqrt(seen(diag(h) / n + noise)[2, 2] * n * h[2]))
   # With little noise the squared ratio is 1 + 4 R^2 / (.4 n mu^2 curvature variance).
   plan <- dp_plan(1e6, numeric = 3, eps = 8, variance = 0.15, curvature = 0.2, inference = TRUE, method = "newton")
-  expect_equal((plan$intervals$ratio^2 - 1) * 4e5 * plan$mu^2 * 0.2 * 0.15 / 16, rep(1 / 0.96, 3), tolerance = 1e-3)
+  expect_equal((plan$intervals$ratio^2 - 1) * 4e5 * plan$mu^2 * 0.2 * 0.15 / 16, rep(1 / 0.98, 3), tolerance = 1e-3)
   # An indicator of a fraction p has variance p (1 - p); with two factors each one has its own curvature.
   plan <- dp_plan(1e7, levels = c(2, 2), shares = list(c(0.9, 0.1), c(0.5, 0.5)), eps = 8, curvature = 0.2,
                   inference = TRUE, method = "newton")

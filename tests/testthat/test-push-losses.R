@@ -2,15 +2,15 @@
 
 cases <- list(
   squared = list(formula = y ~ a + b + f + offset(o), loss = loss_squared(c(20, 120)),
-                 own = c("response", "moments", "weighted moments", "squares"), words = residual_words),
+                 own = c("response", "moments", "weighted moments", "squares", "improvement"), words = residual_words),
   counts = list(formula = k ~ a + b + f + offset(o), loss = loss_poisson(30),
                 own = c("response", "value", "gradient", "clipped gradient", "decreases"), words = residual_words),
   huber = list(formula = y ~ a + b + f, loss = loss_huber(c(20, 120), 4),
-               own = c("value", "gradient", "clipped gradient"), words = character()),
+               own = c("value", "gradient", "clipped gradient", "improvement"), words = character()),
   margin = list(formula = z ~ a + b + f, loss = dpsosp:::loss_logistic(), own = "clipped gradient",
-                words = "weighted"),
+                words = c("weighted", "improvement")),
   classes = list(formula = f ~ a + b + z, loss = loss_multinomial(), own = c("value", "gradient", "clipped gradient"),
-                 words = c("weighted", "class gradient"))
+                 words = c("weighted", "class gradient", "improvement"))
 )
 weighed <- list(weights = quote(w), subset = quote(a > 11))
 
