@@ -99,7 +99,7 @@ said_by <- function(code) {
 # What a run released, without the releases that tell how many records it uses and how much better it is.
 run_ledger <- function(fit) {
   ledger <- dp_ledger(fit)
-  ledger[!ledger$what %in% c("usable records", "value"), ]
+  ledger[!ledger$what %in% c("usable records", "value", "improvement"), ]
 }
 
 # Lists of what is said and whether the fit ended, as no records are used: it then says less than another one.
@@ -116,7 +116,7 @@ expect_coefficients <- function(fit, none = TRUE) {
 # The rows of a ledger without what comes before and after the run: its usable records, and the values at the end.
 without_values <- function(ledger) {
   ledger <- ledger[!ledger$what %in% c("usable records", "unused"), ]
-  ledger[seq_len(max(which(ledger$what != "value"))), ]
+  ledger[seq_len(max(which(!ledger$what %in% c("value", "improvement")))), ]
 }
 
 # A noisy release is within eight standard deviations of the exact value (plus rounding).
@@ -156,5 +156,5 @@ child <- function(code, env = character()) {
 share_of_first <- function(fit) {
   ledger <- dp_ledger(fit)
   beside <- sum(ledger$rho[ledger$what %in% c("value", "usable records")])
-  sum(fit$trace$rho[fit$trace$phase == 1]) / (fit$privacy$rho - beside)
+  sum(fit$trace$rho[fit$trace$phase == 1]) / ((1 - 0.03) * fit$privacy$rho - beside) # 0.03 for the improvement
 }

@@ -30,10 +30,10 @@ test_that("points go there and back", {
 
 test_that("a private geometry is charged, a public one and none are not", {
   what <- function(...) unique(dp_ledger(fit_of(...))$what)
-  expect_equal(what(method = "newton-ridge"), c("value", "moments", "weighted matrix", "gradient"))
+  expect_equal(what(method = "newton-ridge"), c("value", "moments", "weighted matrix", "gradient", "improvement"))
   public <- geometry_public(mean = c(50, 0, 0.5), sd = c(10, 0.001, 0.5))
   expect_setequal(what(method = "newton-ridge", geometry = public),
-                  c("value", "usable records", "weighted matrix", "gradient"))
+                  c("value", "usable records", "weighted matrix", "gradient", "improvement"))
   expect_false("moments" %in% what(method = "newton"))
   expect_true("moments" %in% what(method = "newton", geometry = "private"))
   for (geometry in list("private", public)) {
@@ -51,7 +51,7 @@ test_that("with few records the ridge's run is shorter and has more for its matr
   expect_equal(settings(10001), list(iterations = 160L, matrix_share = 0.03))
   expect_equal(settings(10001, iterations = 5, matrix_share = 0.5), list(iterations = 5L, matrix_share = 0.5))
   expect_lte(nrow(dp_ledger(any_fit(y ~ ., q, eps = 4, delta = 1e-6))), 80) # passes, with private ranges
-  ledger <- dp_ledger(fit_of(method = "newton-ridge"))
+  ledger <- run_ledger(fit_of(method = "newton-ridge"))
   steps <- sum(ledger$rho[ledger$what == "gradient"]) - utils::tail(ledger$rho, 1)
   matrix <- ledger$rho[ledger$what == "weighted matrix"]
   expect_equal(matrix / (matrix + steps), 0.06, tolerance = 1e-6)

@@ -107,7 +107,7 @@ test_that("what intervals rest on stays in the fit, and no data do", {
   released <- fit$inference$released
   expect_named(released, c("point", "gradient", "hessian", "products", "n"))
   expect_identical(released$hessian, t(released$hessian), ignore_attr = TRUE)
-  scales <- utils::tail(dp_ledger(fit)$scale, 3)
+  scales <- utils::tail(run_ledger(fit)$scale, 3)
   expect_equal(vapply(released[2:4], attr, 0, "sd"), scales, ignore_attr = TRUE)
   expect_lt(utils::object.size(fit), 2e5)
 })
@@ -187,5 +187,5 @@ test_that("arguments are checked", {
 test_that("an audit of a fit runs the intervals, too", {
   fit <- bought(3, formula = y ~ b, bounds = frame_bounds["b"])
   refit <- dpsosp:::audit_refit(fit, list(x = as.matrix(problem["b"]), y = problem$y))
-  expect_identical(utils::tail(refit$privacy$ledger$what, 3), c("gradient", "hessian", "gradient products"))
+  expect_identical(utils::tail(run_ledger(refit)$what, 3), c("gradient", "hessian", "gradient products"))
 })

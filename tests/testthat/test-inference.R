@@ -100,7 +100,7 @@ test_that("intervals of fits cover coefficients of the columns as they are", {
 # ---- charges ----
 
 test_that("three answers are paid for, in their proportions, out of three quarters of what there is", {
-  ledger <- utils::tail(dp_ledger(fit), 3)
+  ledger <- utils::tail(run_ledger(fit), 3)
   expect_identical(ledger$what, c("gradient", "hessian", "gradient products"))
   expect_equal(ledger$rho / sum(ledger$rho), c(40, 30, 5) / 75)
   # Products tell the largest slope at the solution, and so its norm.
@@ -109,7 +109,7 @@ test_that("three answers are paid for, in their proportions, out of three quarte
   expect_equal(ledger$sensitivity[1:2], c(logistic_change(norm), sqrt(2) / 4) / 2000, tolerance = 1e-4)
   expect_equal(sum(dp_ledger(fit)$rho), fit$privacy$rho, tolerance = 1e-9)
   expect_equal(sum(ledger$rho) / sum(run_ledger(fit)$rho), 0.75, tolerance = 1e-6)
-  model <- utils::tail(dp_ledger(with_intervals(4, inference = "model")), 2)
+  model <- utils::tail(run_ledger(with_intervals(4, inference = "model")), 2)
   expect_identical(model$what, c("gradient", "hessian"))
 })
 
@@ -203,7 +203,7 @@ test_that("by default the answers are those of damped rows in the geometry of th
   d <- skewed_frame(2000)
   auto <- skewed_fit(d, 100)
   expect_identical(auto$method, "newton-ridge")
-  ledger <- utils::tail(dp_ledger(auto), 4)
+  ledger <- utils::tail(run_ledger(auto), 4)
   expect_identical(ledger$what, c("gradient", "hessian", "gradient products", "residual counts"))
   longest <- auto$inference$released$longest
   expect_gt(longest, 1.25)

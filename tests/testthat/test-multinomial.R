@@ -198,7 +198,7 @@ test_that("newton-ridge finds the minimum with a large budget, and what it canno
   expect_equal(unname(coef(fit)), minimum(), tolerance = 0.1) # slopes are clipped to one
   expect_identical(study()$method, "newton-ridge")
   expect_identical(dp_ledger(study())$what, c("class counts", "moments", "weighted matrix", rep("class gradient", 20),
-                                              "gradient"))
+                                              "gradient", "improvement"))
   expect_identical(sum(dp_ledger(study(eps = 0.1))$what == "class gradient"), 10L) # with more noise
   expect_equal(sum(dp_ledger(fit)$rho), fit$privacy$rho, tolerance = 1e-9)
   expect_identical(study(geometry = geometry_public(c(a = 0, b = 0), c(a = 0.6, b = 0.6)))$method, "newton-ridge")

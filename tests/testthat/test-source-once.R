@@ -51,10 +51,8 @@ test_that("a source that can be read once only is opened once, in the fit, and g
   expect_identical(reader$calls(), 0)
   expect_identical(utils::capture.output(print(source))[1], "<dp_source> 6000 rows of 5 columns, from a function, once")
   # No other pass counts usable records or values of the loss, nor do they cost anything.
-  withr::defer(utils::assignInNamespace("usable_share", 0.002, "dpsosp"))
-  withr::defer(utils::assignInNamespace("values_share", 0.03, "dpsosp"))
-  utils::assignInNamespace("usable_share", 0, "dpsosp")
-  utils::assignInNamespace("values_share", 0, "dpsosp")
+  local_value("usable_share", 0)
+  local_value("values_share", function(job) 0)
   expect_same_fit(fit(source, eps = 1, delta = 1e-6), fit(dp_source(in_chunks(d, 1000)), eps = 1, delta = 1e-6))
   expect_identical(reader$calls(), 1)
 })
