@@ -16,6 +16,7 @@
 explained_z <- 2
 explained_surely <- 0.99 # probability that chi-squared does not reach it
 explained_left <- 0.3 # relative standard deviation of what counts of residuals say of their variance
+explained_counts <- 1 / 3 # the standard deviation by the noise of these counts, over that of the decrease
 values_level <- 0.25 # fraction of the cost for the level of the response, where it was not released
 values_null <- 0.25  # and for the loss of the intercept-only model, where this does not follow from the level
 gains_doubt <- 1     # what is clipped may be so many times what is expected
@@ -303,23 +304,29 @@ explained_by <- function(job, gain, null) {
   records <- used_records(job)
   used <- used_fraction(job)
   value <- gain$gain / used
-  if (job$method$residuals && !is_count(job)) null <- pooled_null(null, value)
-  if (!(null$loss > 0)) return(NULL)
+  sd <- sqrt((gain$sd / used)^2 + gain$spread^2 / records)
   effective <- job$answer$result$effective
   if (is.nan(effective)) effective <- columns_of(job) * max(1, job$outputs - 1)
   overfit <- null$unit / records * c(effective, max(effective, stats::qchisq(explained_surely, effective) / 2))
-  sd <- sqrt((gain$sd / used)^2 + gain$spread^2 / records)
-  fraction <- (value - overfit[1]) / null$loss
-  list(fraction = min(fraction, 1), sd = sqrt(sd^2 + (fraction * null$sd)^2) / null$loss,
+  parts <- list(value = value, loss = null$loss, covariance = diag(c(sd, null$sd)^2))
+  if (job$method$residuals && !is_count(job)) parts <- balanced(parts, null$variance / 2)
+  if (!(parts$loss > 0)) return(NULL)
+  fraction <- (parts$value - overfit[1]) / parts$loss
+  along <- c(1, -fraction)
+  list(fraction = min(fraction, 1), sd = sqrt(drop(along %*% parts$covariance %*% along)) / parts$loss,
        better = value - overfit[2] > explained_z * sd)
 }
 
-# The variance of the response is released, and is the decrease and what residuals leave, whose noisy counts hide large
-# ones.
-pooled_null <- function(null, value) {
-  other <- max(value, 0) + null$variance / 2
-  weight <- c(null$sd, explained_left * other)^-2
-  list(loss = sum(weight * c(null$loss, other)) / sum(weight), sd = sum(weight)^-0.5, unit = null$unit)
+# What residuals leave, by noisy counts that hide large ones, and the decrease are the response's variance, which is
+# released, too: by generalised least squares.
+balanced <- function(parts, left) {
+  signs <- c(1, -1)
+  variance <- diag(parts$covariance)
+  off <- parts$value + left - parts$loss
+  every <- sum(variance) + (explained_left * left)^2 + explained_counts^2 * variance[1]
+  share <- signs * variance / every
+  list(value = parts$value - share[1] * off, loss = parts$loss - share[2] * off,
+       covariance = parts$covariance - tcrossprod(share) * every)
 }
 
 used_fraction <- function(job) {
