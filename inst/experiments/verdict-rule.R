@@ -1,5 +1,5 @@
 # When is a fit called better than the intercept-only model, and how wide is the interval to which the decreases of
-# records are clipped? For values of explained_z and gains_doubt (R/job-explained.R) how often it is said on SYNTHETIC
+# records are clipped? For values of explained_z, gains_doubt and explained_counts (R/job-explained.R) how often it is said on SYNTHETIC
 # data: of fits to responses that follow no column, and of fits that gain on others; and how often the share that is
 # said is within a factor of 1.5 of that on others.
 #   Rscript verdict-rule.R RESULTS.csv [PROBLEMS]     runs, 60 by default
@@ -14,7 +14,7 @@ source(file.path(dirname(this_file), "common.R"))
 problems <- expand.grid(n = c(1000, 4000, 15000), p = c(5, 20, 60), signal = c(0, 0, 0.5, 1, 2), eps = c(0.3, 1, 3),
                         shape = c("normal", "binary", "skew", "correlated"),
                         loss = c("logistic", "rare", "squared", "skewed", "counts"), stringsAsFactors = FALSE)
-doubts <- c(0.5, 1, 2, 4)
+settings <- data.frame(doubt = c(1, 0.5, 2, 4, 1, 1), counts = c(1 / 3, 1 / 3, 1 / 3, 1 / 3, 0, 1))
 
 columns <- function(n, p, shape) {
   switch(shape, normal = matrix(rnorm(n * p), n), binary = matrix(rbinom(n * p, 1, 0.2) / 0.4, n),
@@ -41,7 +41,7 @@ share_of <- function(loss, y, seen, predicted) {
   share(function(y, m) (y - m)^2)
 }
 
-one <- function(problem, doubt) {
+one <- function(problem, setting) {
   beta <- rnorm(problem$p) * rbinom(problem$p, 1, 0.4)
   beta <- beta / max(sqrt(sum(beta^2)), 1e-9) * problem$signal
   x <- columns(problem$n, problem$p, problem$shape)
@@ -50,7 +50,8 @@ one <- function(problem, doubt) {
   y <- respond(drop(x %*% beta) - middle, problem$loss)
   seen <- respond(drop(other %*% beta) - middle, problem$loss)
   if (problem$signal == 0) y <- sample(y)
-  utils::assignInNamespace("gains_doubt", doubt, "dpsosp")
+  utils::assignInNamespace("gains_doubt", setting$doubt, "dpsosp")
+  utils::assignInNamespace("explained_counts", setting$counts, "dpsosp")
   loss <- c(logistic = "logistic", rare = "logistic", squared = "squared", skewed = "squared", counts = "poisson")
   fit <- suppressWarnings(suppressMessages(
     dp_sosp(y ~ ., data.frame(y = y, x), eps = problem$eps, bounds = lapply(data.frame(x), range), progress = FALSE,
@@ -74,27 +75,28 @@ summarise <- function(path) {
                  factor = round(mean(near[at(gain & x$better)]), 3))
     }))
   }
-  print(rows("doubt"), row.names = FALSE)
-  print(rows(c("doubt", "loss")), row.names = FALSE)
+  print(rows(c("doubt", "counts")), row.names = FALSE)
+  print(rows(c("doubt", "counts", "loss")), row.names = FALSE)
   for (z in c(1.28, 1.645, 2, 2.33)) {
-    called <- x$share > z * x$sd & x$doubt == 1
-    cat("share above", z, "sd, doubt 1: false", round(mean(called[none & x$doubt == 1]), 3), ", seen",
-        round(mean(called[gain & x$doubt == 1]), 3), "\n")
+    used <- x$doubt == 1 & x$counts > 0 & x$counts < 1
+    called <- x$share > z * x$sd & used
+    cat("share above", z, "sd: false", round(mean(called[none & used]), 3), ", seen",
+        round(mean(called[gain & used]), 3), "\n")
   }
 }
 
 if (identical(arguments[1], "--summary")) {
   summarise(arguments[2])
 } else {
-  out <- results_file(arguments[1], c("run", "doubt"))
+  out <- results_file(arguments[1], c("run", "doubt", "counts"))
   set.seed(1)
   chosen <- problems[sample(nrow(problems)), ]
   for (run in seq_len(if (length(arguments) > 1L) as.integer(arguments[2]) else 60L)) {
-    for (doubt in doubts) {
-      row <- c(list(run = run), as.list(chosen[run, ]), list(doubt = doubt))
+    for (i in seq_len(nrow(settings))) {
+      row <- c(list(run = run), as.list(chosen[run, ]), as.list(settings[i, ]))
       if (out$has(row)) next
       set.seed(run)
-      out$add(c(row, lapply(one(as.list(chosen[run, ]), doubt), as.numeric)))
+      out$add(c(row, lapply(one(as.list(chosen[run, ]), settings[i, ]), as.numeric)))
     }
   }
 }

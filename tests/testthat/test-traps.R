@@ -181,8 +181,8 @@ test_that("a fit within a fit draws on the same budget, and both keep to it", {
       expect_s3_class(outer, "dp_sosp")
       ledger <- dp_ledger(budget)
       expect_lte(sum(ledger$rho), capacity * (1 + 1e-12))
-      # Each row belongs to one of the two fits; values and the inner fit's moments are in no trace.
-      other <- sum(ledger$what %in% c("unused", "usable records", "value"))
+      # Each row belongs to one of the two fits; values, improvements and the inner fit's moments are in no trace.
+      other <- sum(ledger$what %in% c("unused", "usable records", "value", "improvement"))
       expect_equal(nrow(ledger), nrow(outer$trace) + 1 + nrow(inner$trace) + other)
       if (is.null(share)) expect_equal(outer$status, "budget")
     }
