@@ -1,7 +1,7 @@
 # When is a fit called better than the intercept-only model, and how wide is the interval to which the decreases of
-# records are clipped? For values of explained_z, gains_doubt and explained_counts (R/job-explained.R) how often it is said on SYNTHETIC
-# data: of fits to responses that follow no column, and of fits that gain on others; and how often the share that is
-# said is within a factor of 1.5 of that on others.
+# records are clipped? For values of explained_z, gains_doubt and explained_counts (R/job-explained.R) how often it is
+# said on SYNTHETIC data: of fits to responses that follow no column, and of fits that gain on others; and how often the
+# share that is said is within a factor of 1.5 of that on others.
 #   Rscript verdict-rule.R RESULTS.csv [PROBLEMS]     runs, 60 by default
 # Then: Rscript verdict-rule.R --summary RESULTS.csv
 # share, sd, better: what is said; held: the share on other records.
