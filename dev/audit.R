@@ -31,7 +31,8 @@ main <- function() {
     audit_pushed("one gradient of a weighted row, summed by a database", "logistic", long_rows),
     audit_own_row(),
     audit_gradient("one gradient", "replace-one", function(a) !a$exceeds && a$bound > 0.3 * eps),
-    audit_gradient("one gradient, half the noise it needs", "zero-out", function(a) a$exceeds)
+    audit_gradient("one gradient, half the noise it needs", "zero-out", function(a) a$exceeds),
+    audit_improvement()
   ))
   write_page(rows)
   passed <- vapply(rows, function(row) row$kept == repetitions && row$kept_together, NA)
@@ -271,6 +272,18 @@ audit_gradient <- function(what, neighbours, expected) {
   }
   wanted <- if (neighbours == "zero-out") "above eps" else "above 0.3 eps, at most eps"
   repeat_pair(what, wanted, release, list(-1, 1), runs[["gradient"]], kept = expected)
+}
+
+# From one point to another, whose decreases of the two labels are beyond the ends.
+audit_improvement <- function() {
+  mu <- dp_convert(eps = eps, delta = delta, to = "mu")
+  x <- matrix(1, n, 1)
+  release <- function(label) {
+    oracle <- dp_oracle(x, c(label, rep(NA, n - 1)), "logistic", dp_budget(mu = mu * (1 + 1e-9)), 1, FALSE)
+    .Call(dpsosp:::ffi_oracle_improvement, oracle$pointer, 0, 2, c(0.1, 0.3), 0, mu^2 / 2, FALSE)$value
+  }
+  repeat_pair("one improvement", "above 0.3 eps, at most eps", release, list(-1, 1), runs[["gradient"]],
+              kept = function(a) !a$exceeds && a$bound > 0.3 * eps)
 }
 
 # Held-out records that are all null but one, whose prediction is certain and either right or wrong.
