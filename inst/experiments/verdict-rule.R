@@ -68,7 +68,7 @@ summarise <- function(path) {
   gain <- x$held > 0.05
   near <- abs(log(pmax(x$share, 1e-9) / pmax(x$held, 1e-9))) <= log(1.5)
   rows <- function(by) {
-    do.call(rbind, lapply(split(seq_len(nrow(x)), x[by]), function(i) {
+    do.call(rbind, lapply(split(seq_len(nrow(x)), x[by], drop = TRUE), function(i) {
       at <- function(which) i[which[i]]
       data.frame(x[i[1], by, drop = FALSE], none = sum(none[i]), false = round(mean(x$better[at(none)]), 3),
                  gains = sum(gain[i]), seen = round(mean(x$better[at(gain)]), 3),
