@@ -6,7 +6,9 @@
 #   Rscript levels-rule.R RESULTS.csv [SEEDS]
 # gain: minus the excess loss of predictions (over the true predictor), the mean of SEEDS (12) seeds, on 20,000 other
 # records, in units of d / (2 n), the sampling error; least: of the worst seed. Noise is reproducible: no result is for
-# release.
+# release. results/levels-rule.csv has 12 seeds. With levels without records the mean gain is -.84, -.97 and -1.55
+# (logistic, squared, poisson) for 2, 3 and 4, and -.85, -1.00 and -1.85 without a rule. With rare levels it is -1.82,
+# -2.62 and -3.36 for 3, where that of squared error is -2.51 for 2 and -2.45 without.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)
