@@ -3,6 +3,7 @@
 # Beyond an end count the octaves of magnitudes up to beyond_reach times the largest number of the range, and down to
 # this over beyond_reach; the part of an octave that the range ends in is counted by its cells. Farther values would
 # have to be many to be there without any between. All are relative to the number of values that are there.
+# Constants: inst/experiments/beyond-rule.R.
 
 beyond_reach <- 16
 beyond_chance <- 0.01 # probability that noise alone says of any column that values lie beyond its range

@@ -6,6 +6,7 @@
 # x - c, where c is the middle of the values, find the range as those of x do for other columns. Values that the cells
 # do not hold are counted there, too, so a column that is mostly one value gets the range of the others. All of it is
 # in noisy counts, with breaks that follow from earlier ones (proofs: private-ranges).
+# Constants: inst/experiments/locate-rule.R.
 
 zoom_cells <- 512L
 zoom_most <- 4L      # of these releases: the spread may be 1e-9 of the distance from zero

@@ -10,8 +10,9 @@
 #
 # For coefficients with intervals, no values that the counts show may be cut off: an octave is kept however few values
 # it has, if it or the sum of up to four octaves that it is the fullest of exceeds the noise level; a range extends to
-# zero unless the counts show nothing there, it has one octave more where the noise may hide values, and there are no
-# cells. So the number of values cut off decreases with the noise, as the width of the intervals does. But with a range
+# zero unless the counts show nothing there, it has one octave more where the noise may hide values or the last octaves
+# fall off slowly, so that few values beyond may decide a coefficient, and there are no cells. So the number of values
+# cut off decreases with the noise, as the width of the intervals does. But with a range
 # far beyond the values nothing of a column is resolved, so stronger evidence is required: 0.02 / d^3, and 3 standard
 # deviations on the other side.
 #
@@ -41,6 +42,7 @@ ranges_others <- 0.02   # fraction of n that is assumed to be outside the fulles
 ranges_doubt <- 2       # standard deviations added to the values outside
 ranges_missing <- 3     # standard deviations that are evidence for missing values
 ranges_narrow <- 0.8    # fraction of n in two octaves from which a column is considered narrow
+ranges_slow <- 1 / 4    # values twice as large have as much of the variance if they are a quarter as many
 ranges_cells <- 128L
 ranges_windows <- 1:4
 
@@ -90,14 +92,27 @@ read_octaves <- function(counts, sd, n, rule = ranges_cutting) {
                   octave_reached(positive, magnitude_of_one, sd, n, rule)))
     }
   )
+  if (is.null(range) || is.na(rule$spare)) return(range)
   # Sums over four octaves beyond have twice the noise of one.
-  if (is.null(range) || is.na(rule$spare) || 2 * ranges_doubt * sd <= rule$spare * n) range else one_octave_more(range)
+  if (2 * ranges_doubt * sd > rule$spare * n) return(one_octave_more(range))
+  if (range$alone) return(range)
+  far <- c(lower = falls_slowly(negative, -range$lower), upper = falls_slowly(positive, range$upper))
+  range[c("lower", "upper")] <- lapply(c("lower", "upper"), function(end) range[[end]] * if (far[[end]]) 2 else 1)
+  range
 }
 
 one_octave_more <- function(range) {
   range$lower <- range$lower * if (range$lower < 0) 2 else 0.5
   range$upper <- range$upper * if (range$upper > 0) 2 else 0.5
   range
+}
+
+# Do the outermost octaves, up to this end, fall off so slowly that those beyond, which the noise hides, may hold more of
+# the variance?
+falls_slowly <- function(counts, end) {
+  if (end <= octave_end(2L)) return(FALSE)
+  n <- counts[magnitude_of_one + round(log2(end)) - 0:2]
+  n[1] > ranges_slow * n[2] && n[1] < n[2] && n[2] < n[3]
 }
 
 # Of the score of a core, by the number of groups.

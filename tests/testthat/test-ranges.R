@@ -269,3 +269,22 @@ test_that("a warning of many columns without a range shows some of them, once", 
   expect_length(gregexpr("V1 ", text, fixed = TRUE)[[1]], 1L)
   expect_lt(nchar(text), 500)
 })
+
+test_that("with intervals a range has one octave more where the last ones fall off slowly", {
+  rule <- dpsosp:::ranges_keeping
+  read <- function(above, below = numeric(16)) {
+    counts <- numeric(2 * dpsosp:::magnitudes + 1L)
+    one <- dpsosp:::magnitudes + 1L + dpsosp:::magnitude_of_one
+    counts[one + seq_along(above)] <- above
+    counts[dpsosp:::magnitudes + 1L - dpsosp:::magnitude_of_one - seq_along(below)] <- below
+    counts[dpsosp:::magnitudes + 1L] <- 1e5 - sum(counts)
+    range <- dpsosp:::read_octaves(counts, 10, 1e5, rule)
+    c(range$lower, range$upper)
+  }
+  expect_identical(read(c(4000, 8000, 5000, 1700)), c(0, 32))
+  expect_identical(read(c(4000, 8000, 5000, 1000)), c(0, 16))
+  expect_identical(read(c(4000, 4500, 5000, 1700)), c(0, 16)) # the values of a uniform column rise to the last octave
+  expect_identical(read(c(8000, 5000, 2000), c(8000, 5000, 500)), c(-8, 16))
+  rule <- dpsosp:::ranges_bounding
+  expect_identical(read(c(4000, 8000, 5000, 1700)), c(0, 16))
+})
