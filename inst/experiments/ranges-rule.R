@@ -72,14 +72,13 @@ interval_shapes <- c(shapes[!names(shapes) %in% c("heavy", "constant")], list(
   weeks = function(n) rnorm(n, 27, 6), gamma = function(n) rgamma(n, 4, 0.1), waiting = function(n) rexp(n, 0.03),
   late = function(n) rnorm(n, 20, 4) * ifelse(runif(n) < 0.02, 3, 1),
   early = function(n) rnorm(n, 100, 10) * ifelse(runif(n) < 0.03, 0.3, 1),
-  balance = function(n) ifelse(runif(n) < 0.03, -1, 1) * rlnorm(n, 4, 0.5), delay = function(n) rexp(n, 0.05) * rexp(n)
+  balance = function(n) ifelse(runif(n) < 0.03, -1, 1) * rlnorm(n, 4, 0.5)
 ))
 keeping <- function(...) list(ranges_keeping = utils::modifyList(dpsosp:::ranges_keeping, list(...)))
 interval_settings <- list(
   "as without intervals" = list(ranges_keeping = dpsosp:::ranges_cutting), chosen = list(),
   "reach 10 %, across 2" = keeping(reach = 0.1, across = 2), "reach 5 %" = keeping(reach = 0.05),
-  "reach 2 %, across 2" = keeping(across = 2), "reach 1 %" = keeping(reach = 0.01),
-  "no octave more" = list(ranges_slow = Inf), "slow 1/8" = list(ranges_slow = 1 / 8)
+  "reach 2 %, across 2" = keeping(across = 2), "reach 1 %" = keeping(reach = 0.01)
 )
 
 # For a shape: a function of a range that returns the logistic regression on the clipped column, from many records.
