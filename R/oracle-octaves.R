@@ -107,8 +107,8 @@ one_octave_more <- function(range) {
   range
 }
 
-# Do the outermost octaves, up to this end, fall off so slowly that those beyond, which the noise hides, may hold more of
-# the variance?
+# Do the outermost octaves, up to this end, fall off so slowly that those beyond, which the noise hides, may hold more
+# of the variance (inst/experiments/beyond-rule.R)?
 falls_slowly <- function(counts, end) {
   if (end <= octave_end(2L)) return(FALSE)
   n <- counts[magnitude_of_one + round(log2(end)) - 0:2]
