@@ -53,6 +53,12 @@ forms <- list(
     attr(d$f, "levels") <- levels
     dp_sosp(y ~ a + f, d, eps = 4, delta = 1e-4, bounds = frame_bounds, progress = FALSE)
   },
+  terms = function(d, mine) {
+    numbers <- structure(contr.sum(nlevels(d$f)), seen = d)
+    frame <- structure(model.frame(y ~ a + f, d), note = d$note)
+    dp_sosp(structure(terms(y ~ a + f, data = d), seen = d), frame, eps = 4, delta = 1e-4, bounds = frame_bounds["a"],
+            contrasts = structure(list(f = numbers), seen = d), progress = FALSE)
+  },
   objects = function(d, mine) {
     add <- function(x) {
       if (is.list(x)) x[c("seen", "note")] <- list(mine, d$note)
