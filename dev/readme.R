@@ -4,7 +4,7 @@ options(width = 100)
 set.seed(2)
 fit <- dp_sosp(cover ~ ., covertype, eps = 2, noise = "reproducible")
 fit$status
-fit$certificate$gradient
+round(unlist(fit$checks$explained[c("fraction", "sd")]), 3)
 round(coef(fit)[c("elevation", "slope", "wildernessNeota")], 4)
 head(dp_ledger(fit), 4)
 mean(predict(fit, covertype, type = "class") == covertype$cover)
