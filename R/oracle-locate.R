@@ -16,6 +16,7 @@ zoom_near <- 32L     # or in so many: octaves around them are worth their cost
 zoom_share <- 0.06   # of the budget for ranges, of each release,
 around_share <- 0.4  # and of the octaves around
 zoom_evident <- 6    # fewer cells must hold as many standard deviations of their noise
+zoom_apart <- 4L     # so many times wider must a range be than a window whose cells did not tell values apart
 zoom_least <- 1e-12  # narrowest window, relative to its ends
 
 # windows: a named list of c(lower, upper). release: function(names, breaks, rho) of noisy counts. there: the number of

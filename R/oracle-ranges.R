@@ -110,7 +110,7 @@ look_around <- function(look, seen, windows, surely = FALSE) {
 # they may be one.
 narrower <- function(far, near, within) {
   width <- if (is.null(near$range)) 0 else near$range$upper - near$range$lower
-  far$single <- width <= zoom_few * within
+  far$single <- width <= zoom_apart * within
   if (width > 0 && !far$single && width < (far$range$upper - far$range$lower) / 2) near else far
 }
 

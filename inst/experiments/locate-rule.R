@@ -21,7 +21,8 @@ settings <- list(
   "few 2" = list(zoom_few = 2L), "few 6" = list(zoom_few = 6L), "near 8" = list(zoom_near = 8L),
   "near 128" = list(zoom_near = 128L), "share .03" = list(zoom_share = 0.03), "share .12" = list(zoom_share = 0.12),
   "around .2" = list(around_share = 0.2), "around .6" = list(around_share = 0.6),
-  "evident 3" = list(zoom_evident = 3), "evident 12" = list(zoom_evident = 12)
+  "evident 3" = list(zoom_evident = 3), "evident 12" = list(zoom_evident = 12), "apart 3" = list(zoom_apart = 3L),
+  "apart 16" = list(zoom_apart = 16L)
 )
 shapes <- list(
   normal = function(n) stats::rnorm(n), uniform = function(n) stats::runif(n, -1.7, 1.7),
