@@ -1,10 +1,11 @@
 #' Settings of gradient descent
 #'
 #' `method = "gd"` of [dp_sosp()], the baseline: a planned number of steps along noisy gradients with step size 1/G (G
-#' is the Lipschitz constant of the gradient); then the iterate with the shortest released gradient is returned. The
-#' method does not leave saddle points. At the end one Hessian, paid for with a reserved part of the budget, tells
-#' whether the returned point is certified. Where the loss and the penalty exclude eigenvalues below `-eps_h`, no
-#' Hessian is released. All settings are public: they must not be chosen by looking at the data.
+#' is the Lipschitz constant of the gradient); then the iterate is returned whose gradient is shortest, by the released
+#' ones without the expected part of their noise, `estimate^2 - d * sd^2` in the trace, with d coefficients. The method
+#' does not leave saddle points. At the end one Hessian, paid for with a reserved part of the budget, tells whether the
+#' returned point is certified. Where the loss and the penalty exclude eigenvalues below `-eps_h`, no Hessian is
+#' released. All settings are public: they must not be chosen by looking at the data.
 #'
 #' `method = "sgd"`, DP-SGD, takes each step on a fresh batch, with the fraction `batch_share` of the budget, and
 #' returns the last iterate; the rest of the budget tells whether it is certified. See [control_opt()] for batches.

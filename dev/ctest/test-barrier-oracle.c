@@ -248,7 +248,10 @@ static void best_step_law(void) {
   size_t index;
   open_small(&f, "sigmoid", 1e6);
   CHECK(sums_decreases(oracle_all(f.oracle), w0, direction0, STEPS, steps0, exact) == BASE_OK);
-  double range = 2 * 0.25 * norm3(direction0) * (steps0[0] - steps0[STEPS - 1]) / 5;
+  /* from the shortest step to the longest one, centred at zero if it can be (proofs: sensitivity-spread) */
+  double length = norm3(direction0) * (steps0[0] - steps0[STEPS - 1]);
+  double from = fmin(norm3(w0) + norm3(direction0) * steps0[STEPS - 1], length / 2);
+  double range = (tanh(from / 2) + tanh((length - from) / 2)) / 5;
   for (int i = 0; i < STEPS; i++) total += p[i] = exp((exact[i] + offset[i]) * sqrt(8 * rho) / range);
   for (int i = 0; i < STEPS; i++) p[i] /= total;
   for (int i = 0; i < count; i++) {

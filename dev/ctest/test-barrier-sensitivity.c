@@ -132,6 +132,11 @@ static struct pair first_step(size_t n) {
   return p;
 }
 
+static struct pair or_stay(struct pair p) {
+  p.step[1] = 0;
+  return p;
+}
+
 /* Sigmoid loss: curvatures of both signs at a point that is so short. */
 static struct pair flat_pair(size_t n, double norm) {
   struct pair p = base_pair(n, norm);
@@ -171,6 +176,8 @@ static void worst_cases(const char *loss, enum oracle_neighbours neighbours) {
     tight(loss, neighbours, SPREAD, worst_decrease(n, sigmoid));
     if (sigmoid) tight(loss, neighbours, DECREASE, long_step(n));
     tight(loss, neighbours, DECREASE, first_step(n));
+    tight(loss, neighbours, SPREAD, or_stay(first_step(n)));
+    if (!sigmoid && !replaced) tight(loss, neighbours, SPREAD, first_step(n));
     for (double norm = 0.2; norm < 20; norm *= 3) {
       if (sigmoid && norm < 1) tight(loss, neighbours, HESSIAN, flat_pair(n, norm));
       if (!sigmoid && replaced) tight(loss, neighbours, GRADIENT, near_pair(n, norm));

@@ -2,10 +2,10 @@
 # rows are clipped, before and after the sensitivities at a point (proofs: sensitivity-gradient), on real data.
 #   Rscript released-point.R DATA RESULTS.csv VERSION [SEEDS [METHOD ...]]    runs, 3 seeds by default
 #   Rscript released-point.R --summary RESULTS.csv                            means over the seeds, by version
-# DATA holds a9a.csv.xz (Adult in binary columns), ijcnn1.csv.xz and covertype.rds. VERSION is any word for the installed
-# package. In results/released-point.csv "point" is the package, "everywhere" the same with `bounds_reach()` in
-# src/barrier/bounds.c returning INFINITY, so that only the sensitivities differ. Replace-one, delta = 1 / n^2; all other
-# settings are the package's defaults. All results are exact and NOT PRIVATE.
+# DATA holds a9a.csv.xz (Adult in binary columns), ijcnn1.csv.xz and covertype.rds. VERSION is any word for the
+# installed package. In results/released-point.csv (two seeds) "point" is the package, "everywhere" the same with
+# `bounds_reach()` in src/barrier/bounds.c returning INFINITY, so that only the sensitivities differ. Replace-one,
+# delta = 1 / n^2; all other settings are the package's defaults. All results are exact and NOT PRIVATE.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)

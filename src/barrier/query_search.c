@@ -7,9 +7,9 @@
  * no L is known: each record's decrease is clipped to C |step d| instead, with the norm C to which its gradients are
  * clipped (proofs: sensitivity-network-decrease). The queries of the sparse vector are q_i = (decrease_i + offset_i) /
  * step_i, which is >= 0 when the condition holds and has the same sensitivity for every step, or for q_i itself with
- * the sensitivity of the largest step. The exponential mechanism's scores are decrease_i + offset_i: two neighbours'
- * differ by a function of the step with slope at most 2 L |d| / n, so their range is that times the spread of the steps
- * (proofs: sensitivity-spread).
+ * the sensitivity of the largest step. The exponential mechanism's scores are decrease_i + offset_i: the range of two
+ * neighbours' differences is that of a decrease from the point of the shortest step to that of the longest one (proofs:
+ * sensitivity-spread).
  */
 #include "barrier/private.h"
 #include "base/simd.h"
@@ -90,12 +90,13 @@ static double max_decrease(const struct model *m, const struct ask *a, size_t i)
   return a->clip * fabs(a->step[i]) * la_norm(m->dim, a->along);
 }
 
-/* One record's decrease at a step of this length lies in [-rise, fall]; that of the null record is zero. A database
- * clips it to [-c, c], c the largest of both, wherever the predictor is. */
-static double decrease_change(const struct scope *s, const struct ask *a, double length) {
+/* One record's decrease by a step of this length, from a point at this distance from `at`, lies in [-rise, fall]; that
+ * of the null record is zero. A database clips it to [-c, c], c the largest of both, wherever the predictor is. */
+static double decrease_change(const struct scope *s, const struct ask *a, double from, double length) {
   const struct model *m = &s->oracle->model;
-  double fall = model_fall(m, bounds_reach(s, a->at), length), rise = model_rise(m, bounds_reach(s, a->at), length);
-  double range = model_range(m, bounds_norm(s, a->at) + length);
+  double reach = bounds_reach(s, a->at) + from;
+  double fall = model_fall(m, reach, length), rise = model_rise(m, reach, length);
+  double range = model_range(m, bounds_norm(s, a->at) + from + length);
   fall = fmin(fall, range);
   rise = fmin(rise, range);
   return scope_replaces(s) ? fall + rise : fmax(fall, rise);
@@ -108,7 +109,7 @@ static double sensitivity(const struct scope *s, const struct ask *a, size_t i) 
   if (m->network) return bounds_sensitivity(s, bounds_terms(s) * clip, bounds_sum_rounding(s, clip));
   double norm = bounds_norm(s, a->at), length = fabs(a->step[i]) * bounds_norm(s, a->along);
   double error = bounds_rounding(s, b->lipschitz, 2 * norm + length, b->at_zero + b->lipschitz * (norm + length));
-  return bounds_sensitivity(s, decrease_change(s, a, length), error);
+  return bounds_sensitivity(s, decrease_change(s, a, 0, length), error);
 }
 
 const struct query query_decreases = {.name = "line search",
@@ -191,8 +192,8 @@ static double sensitivity_best(const struct scope *s, const struct ask *a, size_
     top = fmax(top, a->step[j]);
     more = fmax(more, rounding_of_score(s, sensitivity(s, a, j), a->offset[j]));
   }
-  double norm = la_norm(m->dim, a->at), length = la_norm(m->dim, a->along), reach = norm + top * length;
-  double change = bounds_terms(s) * b->lipschitz * (top - least) * length;
+  double norm = bounds_norm(s, a->at), length = bounds_norm(s, a->along), reach = norm + top * length;
+  double change = decrease_change(s, a, least * length, (top - least) * length);
   double error = bounds_rounding(s, b->lipschitz, norm + reach, b->at_zero + b->lipschitz * reach);
   return bounds_sensitivity(s, change, 2 * error) + 2 * more;
 }

@@ -3,12 +3,13 @@
  *
  *   T <- gap / the least decrease by a step of length 1/G
  *   repeat T times: release the gradient at w; w <- w - gradient / G
- *   return the iterate with the shortest released gradient
+ *   return the iterate whose gradient is shortest by its estimate |gradient|^2 - d sd^2
  *
  * DP-SGD (Abadi et al. 2016, with the oracle's batches and divisor): each step uses a gradient on
  * a fresh batch, and the last iterate is returned. The rest of the budget pays for a gradient on the full data there.
  *
- * The choice uses released norms only, which is free (proofs: post-processing). A part of
+ * The choice uses released norms only, which is free (proofs: post-processing). Noise is less near w = 0: the released
+ * norms themselves would favour the first iterates. A part of
  * the budget is kept for one Hessian, at the chosen iterate: it can show that this
  * is not a second-order point, but nothing is done about it. Where the loss and
  * the penalty bound the curvature, gradients have the whole budget.
@@ -113,11 +114,11 @@ static int certifies(const void *wish, double alpha) {
          at.eps_h;
 }
 
-/* best <- the iterate with the shortest released gradient, whose certificate is in the result; on batches the last one.
- * */
+/* best <- the iterate with the shortest gradient, without the part of its noise, whose certificate is in the result; on
+ * batches the last one. */
 static int descend(const struct objective *f, const struct costs *costs, double *w, double *gradient, double *best,
                    struct opt_result *result) {
-  double sd;
+  double sd, least = INFINITY;
   for (int t = 1; t <= costs->iterations; t++) {
     base_progress(t, costs->iterations);
     int status = objective_gradient(f, w, costs->rho_g, gradient, &sd);
@@ -133,7 +134,9 @@ static int descend(const struct objective *f, const struct costs *costs, double 
                             f->batch || t < costs->iterations ? norm / f->smooth : 0};
     status = trace_add(&result->trace, &row);
     if (status != BASE_OK) return status;
-    if (!f->batch && !(norm >= result->gradient_norm)) {
+    double square = norm * norm - (double)f->dim * sd * sd;
+    if (!f->batch && square < least) {
+      least = square;
       result->gradient_norm = norm;
       result->gradient_upper = upper;
       memcpy(best, w, f->dim * sizeof(double));

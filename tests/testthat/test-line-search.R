@@ -181,3 +181,16 @@ test_that("losses with corners, regression and sources are taken", {
   expect_error(quiet_fit(y ~ a, dp_source(function() function() NULL, n = 10), eps = 1, method = "blsgd"),
                class = "dpsosp_error")
 })
+
+# Near zero gradients have less noise, so that released ones are shorter there than where the loss is small.
+test_that("gradient descent returns the point whose gradient is shortest without the part of its noise", {
+  wide <- problem_matrix(2000, 30)
+  for (eps in c(1, 4)) {
+    set.seed(1)
+    fit <- quiet_fit(wide$x, wide$y > 0, eps = eps, delta = 1e-6, radius = 4, method = "gd", noise = "reproducible")
+    gradients <- fit$trace[fit$trace$query == "gradient", ]
+    square <- gradients$estimate^2 - length(coef(fit)) * gradients$sd^2
+    expect_gt(which.min(square), which.min(gradients$estimate))
+    expect_equal(fit$certificate$gradient[["estimate"]], gradients$estimate[which.min(square)])
+  }
+})
