@@ -260,8 +260,8 @@
 #'     (for squared error and Huber's loss R squared, for losses without a likelihood the share of the mean loss), `sd`,
 #'     its standard deviation by the noise and by sampling, and `better`: is it surely more than what fits to noise
 #'     reach? It is about the coefficients that [predict()][predict.dp_sosp] uses. Its release, the mean decrease of the
-#'     loss from the intercept-only model, has 3 percent of the budget, 1.5 in fits by residuals, 1 with intervals, or,
-#'     of classes with `"newton-ridge"`, three quarters of what `certificate_share` says. `NULL` with published
+#'     loss from the intercept-only model, has 3 percent of the budget, 1 with intervals, or, with `"newton-ridge"` for
+#'     two or more classes and no intervals, three quarters of what `certificate_share` says. `NULL` with published
 #'     constants, for sources that are read once, for counts without an intercept and for networks;
 #'   * `certificate`: estimates and confidence bounds of gradient norm and smallest eigenvalue at
 #'     the solution, `NA` if not measured there, on the scale of the mapped problem or of its geometry; `of` says

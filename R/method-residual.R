@@ -104,11 +104,7 @@ is_level_only <- function(job) {
 }
 
 # Fraction of a job's budget for how much better the fit is than the intercept-only model (job-explained.R).
-values_shares <- c(residuals = 0.015, intervals = 0.01, others = 0.03)
-
-values_share <- function(job) {
-  values_shares[[if (job$inference != "none") "intervals" else if (job$method$residuals) "residuals" else "others"]]
-}
+values_share <- function(job) if (job$inference == "none") 0.03 else 0.01
 
 # Fractions of a job's budget, of which `left` is what the run has, and whether the recalibration includes the slopes.
 residual_shares <- function(job) {

@@ -89,7 +89,8 @@
 #'
 #' There is no certificate, and `certificate_share` is not used. `matrix_share` is at most 0.6. `iterations` is the
 #' number of steps of all phases (`NULL`: 75). The decrease of the loss from the level (`explained` in the section Value
-#' of [dp_sosp()]) has 1.5 percent of the budget; the status is `"noise"` where it is not surely above zero.
+#' of [dp_sosp()]) has 3 percent of the budget, 1 with `inference`; the status is `"noise"` where it is not surely above
+#' zero.
 #'
 #' With [loss_huber()] a fit proceeds in the same way, but all phases clip residuals at k times their scale, in the
 #' first phase at least at 1.5 times it, or all but the first one at `c`, if it is given. The last step corrects the
