@@ -164,7 +164,8 @@ test_that("with few records and much noise no fit to labels of chance is much wo
     set.seed(seed)
     x <- matrix(runif(5000, -1, 1), 1000)
     y <- runif(1000) < 0.4
-    fit <- quiet_fit(x, y, eps = 0.05, delta = 1e-6, loss = "logistic", radius = sqrt(6), bounds = c(-1, 1))
+    fit <- quiet_fit(x, y, eps = 0.05, delta = 1e-6, loss = "logistic", radius = sqrt(6), bounds = c(-1, 1),
+                     noise = "reproducible")
     share <- mean(y)
     mean(log1p(exp((1 - 2 * y) * predict(fit, x)))) / -(share * log(share) + (1 - share) * log(1 - share)) - 1
   }, 0)
