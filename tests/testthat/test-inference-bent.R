@@ -60,14 +60,13 @@ test_that("intervals of a rare class with a strong column cover, also at a small
   d <- data.frame(a = stats::rnorm(n), b = stats::rnorm(n))
   d$y <- stats::runif(n) < stats::plogis(-6.2 + 2.7 * d$a + 0.5 * d$b)
   exact <- stats::coef(stats::glm(y ~ a + b, stats::binomial(), d))
-  runs <- long_size(60, 20)
-  covered <- vapply(seq_len(runs), function(seed) {
+  covered <- vapply(seq_len(120), function(seed) {
     set.seed(seed)
     fit <- quiet_fit(y ~ a + b, d, eps = 1, delta = 1e-8, method = "newton-ridge",
                      bounds = list(a = c(-5, 5), b = c(-5, 5)), inference = "sandwich", noise = "reproducible")
     ends <- confint(fit)
     ends[, 1] <= exact & exact <= ends[, 2]
   }, logical(3))
-  expect_gt(mean(covered, na.rm = TRUE), 0.93 - 2 * sqrt(0.93 * 0.07 / runs))
+  expect_gt(mean(covered, na.rm = TRUE), 0.9)
   expect_gt(mean(!is.na(covered)), 0.5)
 })
