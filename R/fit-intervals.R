@@ -357,8 +357,7 @@ infer_later <- function(claim, fit, type) {
   oracle <- plain_oracle(add_entries(claim, method = if (by_residuals(fit)) list(loss = residual_loss(fit$loss))))
   if (!by_residuals(fit)) {
     geometry <- damped_geometry(fit$geometry, fit$loss, claim$n, claim$rho)
-    return(infer(oracle, claim$design, geometry, fit$coefficients, type, claim$rho, claim$n,
-                 fit$checks))
+    return(infer(oracle, claim$design, geometry, fit$coefficients, type, claim$rho, claim$n, fit$checks))
   }
   facts <- residual_facts(claim, fit$level, fit$geometry, fit$checks)
   move_oracle(oracle, facts$geometry)

@@ -219,9 +219,8 @@ gains_of_two <- function(loss, null, z, mean) {
 }
 
 gains_of_classes <- function(null, moved) {
-  e <- eigen(moved$covariance, symmetric = TRUE)
   # The symmetric root: eigenvectors have no sign, and so would follow the last digits of releases.
-  add <- spread_points(nrow(moved$covariance)) %*% recompose(e$vectors, sqrt(pmax(e$values, 0)))
+  add <- spread_points(nrow(moved$covariance)) %*% power_of(moved$covariance, 1 / 2)
   q <- null$fractions
   moved_to <- function(shift) class_probabilities(sweep(add, 2, shift, `+`))
   shift <- log(q)

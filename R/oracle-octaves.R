@@ -96,14 +96,12 @@ read_octaves <- function(counts, sd, n, rule = ranges_cutting) {
   # Sums over four octaves beyond have twice the noise of one.
   if (2 * ranges_doubt * sd > rule$spare * n) return(one_octave_more(range))
   if (range$alone) return(range)
-  far <- c(lower = falls_slowly(negative, -range$lower), upper = falls_slowly(positive, range$upper))
-  range[c("lower", "upper")] <- lapply(c("lower", "upper"), function(end) range[[end]] * if (far[[end]]) 2 else 1)
-  range
+  one_octave_more(range, falls_slowly(negative, -range$lower), falls_slowly(positive, range$upper))
 }
 
-one_octave_more <- function(range) {
-  range$lower <- range$lower * if (range$lower < 0) 2 else 0.5
-  range$upper <- range$upper * if (range$upper > 0) 2 else 0.5
+one_octave_more <- function(range, below = TRUE, above = TRUE) {
+  if (below) range$lower <- range$lower * if (range$lower < 0) 2 else 0.5
+  if (above) range$upper <- range$upper * if (range$upper > 0) 2 else 0.5
   range
 }
 

@@ -30,9 +30,10 @@ main <- function() {
     audit_pushed("one gradient, summed by a database", "sigmoid"),
     audit_pushed("one gradient of a weighted row, summed by a database", "logistic", long_rows),
     audit_own_row(),
-    audit_gradient("one gradient", "replace-one", function(a) !a$exceeds && a$bound > 0.3 * eps),
-    audit_gradient("one gradient, half the noise it needs", "zero-out", function(a) a$exceeds),
-    audit_improvement()
+    audit_release("one gradient", "replace-one", function(a) !a$exceeds && a$bound > 0.3 * eps),
+    audit_release("one improvement", "replace-one", function(a) !a$exceeds && a$bound > 0.3 * eps, "logistic",
+                  one_improvement),
+    audit_release("one gradient, half the noise it needs", "zero-out", function(a) a$exceeds)
   ))
   write_page(rows)
   passed <- vapply(rows, function(row) row$kept == repetitions && row$kept_together, NA)
@@ -261,29 +262,22 @@ audit_own_row <- function() {
   repeat_pair("rows beside a missing value, splines", "at most eps", release, list(NA, 5), runs[["own_row"]])
 }
 
-# The whole budget for the gradient of the sigmoid loss at zero, with a record and with its opposite, the others null:
-# the largest change under "replace-one", and twice the largest under "zero-out", which has half the noise.
-audit_gradient <- function(what, neighbours, expected) {
+# The whole budget for one release, by default the gradient at zero, with a record and with its opposite, the others
+# null: the largest change under "replace-one", and twice the largest under "zero-out", which has half the noise.
+audit_release <- function(what, neighbours, expected, loss = "sigmoid",
+                          ask = function(oracle, mu) as.vector(dp_gradient(oracle, 0, mu = mu))) {
   mu <- dp_convert(eps = eps, delta = delta, to = "mu")
   x <- matrix(1, n, 1)
   release <- function(label) {
-    oracle <- dp_oracle(x, c(label, rep(NA, n - 1)), "sigmoid", dp_budget(mu = mu * (1 + 1e-9)), 1, FALSE, neighbours)
-    as.vector(dp_gradient(oracle, 0, mu = mu))
+    ask(dp_oracle(x, c(label, rep(NA, n - 1)), loss, dp_budget(mu = mu * (1 + 1e-9)), 1, FALSE, neighbours), mu)
   }
   wanted <- if (neighbours == "zero-out") "above eps" else "above 0.3 eps, at most eps"
   repeat_pair(what, wanted, release, list(-1, 1), runs[["gradient"]], kept = expected)
 }
 
-# From one point to another, whose decreases of the two labels are beyond the ends.
-audit_improvement <- function() {
-  mu <- dp_convert(eps = eps, delta = delta, to = "mu")
-  x <- matrix(1, n, 1)
-  release <- function(label) {
-    oracle <- dp_oracle(x, c(label, rep(NA, n - 1)), "logistic", dp_budget(mu = mu * (1 + 1e-9)), 1, FALSE)
-    .Call(dpsosp:::ffi_oracle_improvement, oracle$pointer, 0, 2, c(0.1, 0.3), 0, mu^2 / 2, FALSE)$value
-  }
-  repeat_pair("one improvement", "above 0.3 eps, at most eps", release, list(-1, 1), runs[["gradient"]],
-              kept = function(a) !a$exceeds && a$bound > 0.3 * eps)
+# From one point to another: the decreases of both labels are beyond the ends.
+one_improvement <- function(oracle, mu) {
+  .Call(dpsosp:::ffi_oracle_improvement, oracle$pointer, 0, 2, c(0.1, 0.3), 0, mu^2 / 2, FALSE)$value
 }
 
 # Held-out records that are all null but one, whose prediction is certain and either right or wrong.
