@@ -97,14 +97,19 @@ spline_variable <- function(basis) {
   list(parts = parts, of = character(), together = TRUE)
 }
 
-# contrast: as declared, or NULL.
-factor_variable <- function(e, name, levels, ordered, contrast, call) {
+# levels: those that are declared, and perhaps that of gaps after them; contrast: as declared, or NULL.
+factor_variable <- function(e, name, levels, declared, ordered, contrast, call) {
   variable <- list(expression = e, levels = levels)
   if (is.null(contrast)) contrast <- if (ordered) "contr.poly" else "contr.treatment"
-  if (identical(contrast, "contr.treatment") || length(levels) < 2L) return(variable)
-  values <- contrast_matrix(contrast, levels, name, call)
-  size <- sqrt(max(rowSums(values^2)))
+  if (identical(contrast, "contr.treatment") || length(declared) < 2L) return(variable)
+  values <- contrast_matrix(contrast, declared, name, call)
   labels <- if (is.null(colnames(values))) seq_len(ncol(values)) else colnames(values)
+  # The level of gaps is in no contrast of the others, and has an indicator.
+  if (length(levels) > length(declared)) {
+    values <- rbind(cbind(values, 0), c(rep(0, ncol(values)), 1))
+    labels <- c(labels, gap_label)
+  }
+  size <- sqrt(max(rowSums(values^2)))
   variable$parts <- lapply(seq_len(ncol(values)), function(j) {
     call("contrast_column", e, levels, unname(values[, j]), size = size)
   })
@@ -143,7 +148,7 @@ degree_of <- function(e) {
     combine <- if (is_smooth_part(e[[2]]) && is_smooth_part(e[[3]])) `+` else `*`
     return(combine(degree_of(e[[2]]), degree_of(e[[3]])))
   }
-  values <- if (identical(e[[1]], quote(contrast_column))) e[[4]]
+  values <- if (identical(e[[1]], quote(contrast_column))) e[[4]][!is_with_gaps(e[[2]]) | e[[3]] != gap_label]
   if (length(values) < 3L || length(values) > 95L) return(1) # contr.poly() has no more levels
   same <- colSums(abs(stats::contr.poly(length(values)) - values)) < 1e-8
   if (any(same)) which(same) else 1

@@ -34,25 +34,28 @@ design_template <- function(formula, data, bounds = "private", radius = NULL, ca
     check_record_values(row_wise_empty(of_records[[name]], schema, call), name,
                         if (name == "subset") is.logical else is.numeric, call)
   }
-  variables <- design_variables(expressions, bases, empty, extras$contrasts, data, call)
+  variables <- design_variables(expressions, bases, empty, extras, schema, data, call)
   expanded <- expand_terms(terms, variables, call)
   intercept <- attr(terms, "intercept") == 1L
   columns <- design_columns(names(expanded$predictors), expanded$levels, names(expressions), expanded$full)
   if (nrow(columns) + intercept == 0L) abort("argument", "`formula` leaves nothing to fit.", call = call)
   smooth <- design_smooth(terms, bases, names(expanded$predictors), !is.null(radius), call)
   refuse_repeated(names(expanded$predictors), call)
-  # Each numeric column, factor with at least one column, and basis block has norm at most one.
-  blocks <- length(unique(design_blocks(columns$variable, expanded$blocks)))
-  radius <- if (is.null(radius)) sqrt(blocks + intercept) else check_number(radius, "radius", 0, call = call)
   design <- structure(class = "dp_design", list(
     terms = terms, response = deparse1(response), response_expression = response, predictors = expanded$predictors,
     term = expanded$term, schema = schema, columns = columns, levels = expanded$levels, products = expanded$products,
-    ranges = NULL, radius = radius, intercept = intercept, subset = given$subset, weights = given$weights,
+    ranges = NULL, radius = NULL, intercept = intercept, subset = given$subset, weights = given$weights,
     offset = offset
   ))
   design$smooth <- smooth
+  design <- design_gaps(design, extras$missing)
+  # Each numeric column, factor with at least one column, and basis block has norm at most one.
+  blocks <- length(unique(design_blocks(design$columns$variable, expanded$blocks)))
+  design$radius <- if (is.null(radius)) sqrt(blocks + intercept) else check_number(radius, "radius", 0, call = call)
   design$products <- c(design$products, powers_of(design, expanded$products))
-  declare_ranges(design, bounds, names(expressions), names(expanded$blocks), data, call)
+  design <- declare_ranges(design, bounds, names(expressions), names(expanded$blocks), data, call)
+  check_gap_values(design, call)
+  design
 }
 
 design_blocks <- function(variables, blocks) {
@@ -60,15 +63,18 @@ design_blocks <- function(variables, blocks) {
 }
 
 # The columns that each variable of the formula becomes. As in glm(), a factor may have contrasts as an attribute.
-design_variables <- function(expressions, bases, empty, contrasts, data, call) {
-  levels <- design_levels(empty, call)
-  check_contrasts(contrasts, names(levels), call)
+design_variables <- function(expressions, bases, empty, extras, schema, data, call) {
+  declared <- design_levels(empty, call)
+  check_contrasts(extras$contrasts, names(declared), call)
   lapply(stats::setNames(nm = names(expressions)), function(name) {
     e <- expressions[[name]]
     if (!is.null(bases[[name]])) return(basis_variable(e, name, bases[[name]], empty[[name]], call))
-    if (is.null(levels[[name]])) return(list(expression = e, parts = expressions[name], of = name, together = FALSE))
-    contrast <- contrasts[[name]] %||% if (is.name(e)) attr(data[[name]], "contrasts")
-    factor_variable(e, name, levels[[name]], is.ordered(empty[[name]]), contrast, call)
+    levels <- declared[[name]]
+    if (is.null(levels)) return(list(expression = e, parts = expressions[name], of = name, together = FALSE))
+    contrast <- extras$contrasts[[name]] %||% if (is.name(e)) attr(data[[name]], "contrasts")
+    with <- if (fills_gaps(extras$missing)) gaps_as_level(e, name, levels, schema, call)
+    factor_variable(with$expression %||% e, name, with$levels %||% levels, levels, is.ordered(empty[[name]]), contrast,
+                    call)
   })
 }
 
@@ -102,6 +108,7 @@ declare_ranges <- function(design, bounds, variables, known, data, call) {
 
 # Refuses a declared range that determines nothing, as it would be ignored.
 check_used <- function(design, name, predictors, call) {
+  if (name %in% names(design$gaps$at)) return(invisible()) # it fills gaps
   of_it <- predictors[vapply(design$predictors[predictors], function(e) name %in% all.vars(e), NA)]
   if (length(of_it) > 0L && all(of_it %in% names_with_knots(design))) {
     abort("argument", "`bounds` has a range for `", name, "`, and `knots` in `formula` has another: leave out one.",

@@ -20,6 +20,10 @@ known_ranges <- function(design) {
     e <- design$predictors[[name]]
     if (!is.null(e)) known[[expression_text(e)]] <- known[[name]]
   }
+  for (column in names(design$gaps$at)) {
+    range <- known[[column]]
+    if (!is.null(range)) known[[expression_text(call("filled", as.name(column), design$gaps$at[[column]]))]] <- range
+  }
   known
 }
 
@@ -44,6 +48,7 @@ interval <- function(e, known) {
   if (is.numeric(rule)) return(rule)
   if (identical(e[[1]], quote(contrast_column))) return(c(-1, 1) * e$size)
   if (is_smooth_part(e)) return(range(e[[4]]))
+  if (is_filled(e)) return(interval(e[[2]], known)) # its value lies within
   # Calls with named arguments, such as base and digits, have no rule.
   if (is.null(rule) || !is.null(names(e))) return(unknown_range)
   # The value of ifelse() is one of its second and third arguments.
@@ -73,7 +78,7 @@ interval_rules <- list(
   sqrt = rising(sqrt, 0), exp = rising(exp), expm1 = rising(expm1), log = rising(log, 0), log2 = rising(log2, 0),
   log10 = rising(log10, 0), log1p = rising(log1p, -1), sign = rising(sign), floor = rising(floor),
   ceiling = rising(ceiling), trunc = rising(trunc), round = rising(round), atan = rising(atan), tanh = rising(tanh),
-  sin = c(-1, 1), cos = c(-1, 1), spline_column = c(-1, 1),
+  sin = c(-1, 1), cos = c(-1, 1), spline_column = c(-1, 1), gap_column = c(-1, 1), # mapped to 0 and 1
   ifelse = function(yes, no) c(yes, no),
   pmin = function(x, y) pmin(x, y),
   pmax = function(x, y) pmax(x, y),

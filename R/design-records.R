@@ -6,13 +6,13 @@
 # A record outside the subset, or without a valid weight or offset, becomes a null record, so that n stays the same.
 
 # Arguments of dp_sosp() that concern the data frame; their expressions are kept as the user wrote them.
-frame_arguments <- function(contrasts, subset, weights, na.action, call) {
+frame_arguments <- function(contrasts, subset, weights, na.action, missing, call) {
   if (!is.null(na.action)) {
     abort("argument", "`na.action` must be left out: na.omit() would let one record's missing value change n, which ",
           "is public, and na.fail() would tell of it. A record with a missing value is a null record, which adds ",
-          "nothing.", call = call)
+          "nothing, or `missing = \"fill\"` fills its gaps.", call = call)
   }
-  list(contrasts = contrasts, subset = subset, weights = weights)
+  list(contrasts = contrasts, subset = subset, weights = weights, missing = check_missing(missing, call))
 }
 
 # Replaces constants by their values in the formula's environment. A vector of values is refused, as it is not a

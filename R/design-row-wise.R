@@ -64,6 +64,31 @@ smooth_column <- function(x, knots, values, degree) {
   (1 - u) * values[i] + u * values[i + 1L]
 }
 
+# ---- gaps (R/design-gaps.R) ----
+
+gap_label <- "(missing)"
+
+# Is the value of a column missing? Of text the mark tells it (read_column()), as a level that is not declared is none.
+gap <- function(x) attr(x, "gap") %||% is.na(x)
+
+gap_column <- function(x) as.double(gap(x))
+
+# A value that is not missing but infinite, or of which a function gives none, stays.
+filled <- function(x, value) {
+  x[is.na(x)] <- value
+  x
+}
+
+with_gaps <- function(x, gap) {
+  levels <- union(if (is.factor(x)) base::levels(x) else c("FALSE", "TRUE"), gap_label)
+  codes <- level_codes(x, levels)
+  codes[is.na(codes) & gap] <- match(gap_label, levels)
+  structure(codes, levels = levels, class = "factor")
+}
+
+is_filled <- function(e) is.call(e) && identical(e[[1]], quote(filled))
+is_with_gaps <- function(e) is.call(e) && identical(e[[1]], quote(with_gaps))
+
 is_smooth_part <- function(e) is.call(e) && identical(e[[1]], quote(smooth_column))
 
 # The rows give the columns of ns() from cubic B-splines: they are an orthonormal basis of the coefficients whose
@@ -96,6 +121,10 @@ row_wise <- list2env(
     spline_column = spline_column,
     smooth_column = smooth_column,
     contrast_column = contrast_column,
+    gap = gap,
+    gap_column = gap_column,
+    filled = filled,
+    with_gaps = with_gaps,
     cut = function(x, breaks, labels = NULL, include.lowest = FALSE, right = TRUE, ordered_result = FALSE) {
       if (!is.numeric(x)) stop("cut() takes numbers")
       base::cut(as.double(x), breaks, labels, include.lowest, right, ordered_result = ordered_result)

@@ -140,12 +140,13 @@ check_matrix_size <- function(dim, what, call, advice = NULL) {
         class = "dpsosp_error_size")
 }
 
-# The design of a matrix, whose columns are taken as they are. weighted, shift: see design-records.R.
-matrix_design <- function(rows, intercept, radius, box, weighted, shift) {
+# The design of a matrix, whose columns are taken as they are. weighted, shift: see design-records.R; gaps: see
+# matrix_gaps().
+matrix_design <- function(rows, intercept, radius, box, weighted, shift, gaps = NULL) {
   box <- pmin(pmax(box, -1), 1)
   structure(class = "dp_matrix_design", list(
     radius = radius, intercept = intercept, box = box, labels = c(if (intercept) "(Intercept)", column_labels(rows)),
-    weighted = weighted, shift = shift
+    weighted = weighted, shift = shift, gaps = gaps
   ))
 }
 

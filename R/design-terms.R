@@ -169,7 +169,8 @@ undeclared_levels <- function(design, newdata) {
   used <- unlist(lapply(c(design$predictors, design$offset), all.vars))
   factors <- Filter(function(column) column$kind == "factor", design$schema[names(design$schema) %in% used])
   names(Filter(isTRUE, Map(function(column, name) {
-    !all(as_labels(unique(unlabelled(newdata[[name]]))) %in% c(column$levels, NA))
+    known <- c(column$levels, NA, if (isTRUE(column$gaps)) gap_texts(column$levels))
+    !all(as_labels(unique(unlabelled(newdata[[name]]))) %in% known)
   }, factors, names(factors))))
 }
 
@@ -351,10 +352,19 @@ read_column <- function(data, name, known, arg, call) {
     # and the rows of the others must stay as they are (proofs: own-row).
     numeric = as.double(unclass(column)),
     logical = as.vector(unclass(column)),
-    character = as_labels(column),
-    factor = as_declared(column, known$levels, known$ordered)
+    character = mark_gaps(as_labels(column), column, known),
+    factor = mark_gaps(as_declared(column, known$levels, known$ordered), column, known)
   )
 }
+
+# Text is a gap if it is missing, or empty and no declared level. One that is no level is none.
+mark_gaps <- function(value, column, known) {
+  if (!isTRUE(known$gaps)) return(value)
+  codes <- if (is.factor(column)) unclass(column) else column
+  structure(value, gap = is.na(codes) | as_labels(column) %in% gap_texts(known$levels))
+}
+
+gap_texts <- function(levels) setdiff(c("", gap_label), levels)
 
 # A factor with these levels. NA is a level where it is declared as one, for example by addNA().
 as_declared <- function(x, levels, ordered) {

@@ -260,18 +260,18 @@ dense_products <- function(x) {
 matrix_newdata <- function(design, newdata, call, arg = "newdata") {
   sparse <- inherits(newdata, "dgCMatrix")
   newdata <- if (sparse) check_sparse(newdata, arg, call) else check_matrix(newdata, arg, call)
-  width <- length(design$labels) - design$intercept
+  width <- if (is.null(design$gaps)) length(design$labels) - design$intercept else length(design$gaps$at)
   got <- if (sparse) attr(newdata, "Dim")[2] else ncol(newdata)
   if (got != width) {
     abort("argument", "`", arg, "` must have ", width, " columns, not ", got, ".", call = call)
   }
-  known <- if (design$intercept) design$labels[-1] else design$labels
+  known <- utils::head(if (design$intercept) design$labels[-1] else design$labels, width)
   names <- if (sparse) sparse_names(newdata) else colnames(newdata)
   if (!is.null(names) && !identical(names, known) && setequal(names, known)) {
     abort("argument", "`", arg, "` has the columns of the fit in another order: those of a matrix are taken by ",
           "position.", call = call)
   }
-  newdata
+  fill_matrix(newdata, design$gaps)
 }
 
 #' @export

@@ -24,7 +24,8 @@
 #'
 #' Character columns are an error, which shows the code that declares their levels. Levels are public, so write them
 #' down without looking at the data. A row with a missing value is replaced by a null record, which adds nothing to any
-#' sum, so that n stays public. A value counts as missing when it is infinite, is not among the declared levels, is not
+#' sum, so that n stays public, unless `missing` has it filled in ([missing-values]). A value counts as
+#' missing when it is infinite, is not among the declared levels, is not
 #' valid text in its encoding, or, in a numeric response of two classes, is not 1, 0 or -1. A labelled column (of class
 #' `haven_labelled`) is a factor whose levels are its value labels; other codes are missing values. Coefficients are
 #' reported on the original scale.
@@ -194,7 +195,10 @@
 #' @param offset_range The public range of `offset`, `c(lower, upper)`, to which it is clipped.
 #' @param smooth Turn each term that is a numeric column into a smooth of it, as in `y ~ s(a) + s(b) + f` for `y ~ .`?
 #'   See [smooth-terms].
-#' @param na.action Must be left out: a record with a missing value is a null record, and n stays as it is.
+#' @param na.action Must be left out: `missing` says what becomes of records with missing values, and n stays as it is.
+#' @param missing `"drop"`: a record with a missing value is a null record; `"fill"`: gaps in predictors are filled by
+#'   public or released numbers, and factors have a level for them; `"indicate"`: columns of numbers with gaps also have
+#'   an indicator. See [missing-values].
 #' @param radius Public bound on the norm of the mapped rows, with the intercept; rows
 #'   are clipped to it. Needed for a matrix.
 #' @param target From [sosp()]: the run stops at the first certified point, and the rest of its
@@ -324,10 +328,11 @@
 #'   are.
 #' @srrstats {G2.13, G2.14, G2.14b, G2.15, G2.16} A record with a value that is missing or infinite counts as a null
 #'   record, which adds nothing to a sum; how many there are is released with noise, and a warning says it.
+#' @srrstats {G2.14c, RE2.2} `missing` fills gaps of predictors by released medians, public middles of ranges, and a
+#'   level of their own. A value imputed from the data would carry others into this record's row, so that its influence
+#'   had no bound.
 #' @srrstatsNA {G2.14a, RE2.1} No value of a record may decide between a result and an error, so `na.action` is refused,
 #'   with this reason.
-#' @srrstatsNA {G2.14c, RE2.2} A value imputed from the data would carry others into this record's row, so that its
-#'   influence had no bound. Public constants can be filled in before the fit.
 #' @srrstats {RE2.3} The argument `geometry` centres and scales columns, by released or by public moments; `offset()`.
 #' @seealso [control_opt()], [control_tr()], [control_gd()], [control_line_search()], [control_newton()],
 #'   [control_newton_ridge()], [geometry_public()], [sosp()], [dp_budget()], [dp_ledger()].
@@ -361,7 +366,7 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "a
                             inference = c("none", "sandwich", "model"), model = NULL,
                             certificate = c("own", "population"), subset = NULL, weights = NULL, na.action = NULL,
                             contrasts = NULL, smooth = FALSE, id = NULL, records = 1000,
-                            label = NULL, ...) {
+                            label = NULL, missing = c("drop", "fill", "indicate"), ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(call)
   if (missing(data)) abort("argument", "`data` is missing: give a data frame.", call = call)
@@ -374,7 +379,7 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "a
   columns <- if (sourced) predictor_schema(data) else data
   tell_ids(formula, if (is.data.frame(columns)) columns[setdiff(names(columns), name)])
   call$contrasts <- contrasts_call(call$contrasts, contrasts, names(columns))
-  extras <- frame_arguments(contrasts, substitute(subset), substitute(weights), na.action, call)
+  extras <- frame_arguments(contrasts, substitute(subset), substitute(weights), na.action, missing, call)
   if (!is.null(radius)) radius <- check_radius(radius, call)
   if (check_flag(smooth, "smooth", call)) {
     if (!sourced) check_data(data, "data", call)
@@ -398,7 +403,7 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "auto", los
                             inference = c("none", "sandwich", "model"), model = NULL,
                             certificate = c("own", "population"), weights = NULL, offset = NULL,
                             offset_range = NULL, id = NULL, records = 1000,
-                            label = NULL, ...) {
+                            label = NULL, missing = c("drop", "fill", "indicate"), ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
   if ("data" %in% names(call)) {
     abort("argument", "`data` goes with a formula, which has no quotes: `dp_sosp(y ~ x, data, eps = 1)`.", call = call)
@@ -406,11 +411,12 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "auto", los
   check_dots(call)
   if (missing(x)) abort("argument", "`x` is missing: give a matrix, or a formula and a data frame.", call = call)
   asked <- check_model_takes(model, mget(asked_arguments), call)
+  missing <- check_missing(missing, call)
   problem <- if (!is.null(model)) {
-    network_array(x, y, model, loss, bounds, weights, id, call)
+    network_array(x, y, model, loss, bounds, weights, id, missing, call)
   } else {
     problem_matrix(x, y, loss, storage, intercept, radius, bounds, weights, offset, offset_range, call,
-                   implies_loss(method), id, records)
+                   implies_loss(method), id, records, missing)
   }
   fit_problem(problem, asked)
 }

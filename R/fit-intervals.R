@@ -68,6 +68,7 @@ estimand_text <- function(fit) {
       paste0("the least expected ", loss_text(fit$loss), " loss"), clipped_of_many(fit$inference$released$sizes)),
          if (any(design$columns$kind == "numeric")) ", of numeric columns clipped to their ranges",
          if (may_clip(design)) paste0(", of rows clipped to norm ", format(design$radius, digits = 3)),
+         if (!is.null(design$gaps)) ", of records with their gaps filled in",
          if (fit$inference$type == "model") "; standard errors take the model for true")
 }
 

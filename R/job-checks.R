@@ -12,6 +12,7 @@
 #   part    are records left out on purpose (`subset`, `weights`)?
 #   weights are there weights? Those outside (0, 1] drop their records.
 #   persons are these persons, of whom usable are those with a usable record?
+#   gaps    the argument missing; NULL where it can only be "drop"
 # each NULL where nothing was released to see it by.
 #
 # An estimate u with standard deviation s shows that a fraction is above zero if u / s is at least z, which noise alone
@@ -29,7 +30,8 @@ new_checks <- function(job) {
   list(usable = job$usable, class = job$class, ends = job$ends, explained = job$explained, ranges = ranges,
        clipped = piled_up(ranges, job$inference == "none"), single = job$single, missed = job$missed,
        part = !is.null(job$design$subset) || has_weight(job$design),
-       weights = has_weight(job$design), persons = !is.null(job$persons))
+       weights = has_weight(job$design), persons = !is.null(job$persons),
+       gaps = if (!is.null(job$design)) job$design$gaps$missing %||% "drop")
 }
 
 # ---- verdicts ----
@@ -112,7 +114,7 @@ null_text <- function(checks, n) {
     of <- paste0(format(n, big.mark = ","), if (isTRUE(checks$persons)) " persons' records" else " records")
     return(paste0("The released numbers look as if (nearly) all of the ", of, " were ",
                   "null: at most ", most(), " seem to be used. Check ", what, if (checks$part) ", `subset`, `weights`",
-                  ".", if (isTRUE(checks$weights)) paste0(" ", dropping_weights, ".")))
+                  ".", gaps_advice(checks), if (isTRUE(checks$weights)) paste0(" ", dropping_weights, ".")))
   }
   if (identical(verdict, "usable") && isTRUE(checks$weights) && usable$fraction + checks_z * usable$sd < checks_half) {
     return(paste0("Only about ", fraction_text(usable), " of the ", if (isTRUE(checks$persons)) "persons" else
@@ -124,7 +126,11 @@ null_text <- function(checks, n) {
   of <- if (isTRUE(checks$persons)) " of the persons have a record that is used; the others have "
         else " of the records are used; the others have "
   paste0("Only about ", fraction_text(usable), of, "a missing value, or a level or code that is not declared. Check ",
-         what, ".")
+         what, ".", gaps_advice(checks))
+}
+
+gaps_advice <- function(checks) {
+  if (identical(checks$gaps, "drop")) " `missing = \"fill\"` uses records with gaps in their predictors."
 }
 
 missed_text <- function(missed) {
@@ -185,11 +191,15 @@ class_text <- function(checks, response) {
 }
 
 usable_text <- function(checks) {
-  if (is.null(checks$usable)) return("How many of them are used was not measured")
+  if (is.null(checks$usable)) return(paste0("How many of them are used was not measured", gaps_text(checks)))
   switch(usable_verdict(checks),
-    usable = paste("Usable:", fraction_text(checks$usable)),
+    usable = paste0("Usable: ", fraction_text(checks$usable), gaps_text(checks)),
     unclear = "The noise is too large to tell whether any of them was used"
   )
+}
+
+gaps_text <- function(checks) {
+  if (is.null(checks$gaps)) NULL else if (checks$gaps == "drop") ", complete records" else ", gaps filled"
 }
 
 # An estimate with about two standard deviations.

@@ -417,6 +417,9 @@ job_ranges <- function(job) {
     warn_missed(missed, job$call)
     job <- complete(job, design = design_fill_ranges(job$design, found[open, , drop = FALSE]))
   }
+  if (!is.null(job$design$gaps)) {
+    job <- complete(job, design = settle_gaps(job$design, attr(found, "medians")))
+  }
   if (takes_powers(job)) job <- complete(job, design = centre_powers(job$design))
   job <- add_entries(job, private = open, missed = if (length(missed) > 0L) missed, cells = attr(found, "cells"),
                      beyond = attr(found, "beyond"), single = attr(found, "single"), wishes = class_wishes(job))

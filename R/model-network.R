@@ -6,8 +6,12 @@
 #   records     function(job): x (given or mapped), y and weighing, as those of new_oracle(); of a source as
 #               stream_records()
 
-network_array <- function(x, y, model, loss, bounds, weights, id, call) {
+network_array <- function(x, y, model, loss, bounds, weights, id, missing, call) {
   model <- check_model(model, call)
+  if (fills_gaps(missing)) {
+    abort("argument", "`missing` goes with `model` for a formula only: which number stands for a missing pixel or ",
+          "input of an array is known to you, and `x` may have it before the fit.", call = call)
+  }
   if (!is.null(id)) {
     abort("argument", "`id` goes with `model` for a formula only, whose data have a column that says which records ",
           "are of one person.", call = call, class = "dpsosp_error_persons")

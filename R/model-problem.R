@@ -136,7 +136,7 @@ source_hold <- function(source, design, response) {
 }
 
 problem_matrix <- function(x, y, loss, storage, intercept, radius, bounds, weights, offset, offset_range, call,
-                           implied = FALSE, id = NULL, records = 1L) {
+                           implied = FALSE, id = NULL, records = 1L, missing = "drop") {
   rows <- matrix_rows(x, storage, "x", call)
   if (missing(y)) abort("argument", "`y` is missing: give one response per row of `x`.", call = call)
   persons <- matrix_persons(id, records, rows$n, list(y = y, weights = weights, offset = offset), call)
@@ -158,7 +158,11 @@ problem_matrix <- function(x, y, loss, storage, intercept, radius, bounds, weigh
   shift <- check_shift(offset_range, vectors$offset, call)
   box <- check_box(bounds, rows$columns, call)
   check_constants(rows, box, intercept, call)
-  design <- matrix_design(rows, intercept, radius, box / radius, !is.null(vectors$weights), shift)
+  gaps <- matrix_gaps(missing, column_labels(rows), box)
+  filled_rows <- function(x) matrix_rows(fill_matrix(x, gaps), storage, "x", call)
+  if (!is.null(gaps)) rows <- filled_rows(x)
+  design <- matrix_design(rows, intercept, radius, with_indicators(box, gaps) / radius, !is.null(vectors$weights),
+                          shift, gaps)
   of_rows <- function(rows, x, y, vectors) {
     problem <- new_problem(rows$n, loss, response, design, call, columns = function(job) list(),
                            records = function(job) matrix_records(rows$core, y, vectors, shift, job$response),
@@ -166,7 +170,7 @@ problem_matrix <- function(x, y, loss, storage, intercept, radius, bounds, weigh
     c(problem, split = function(out) {
       part <- function(rows) c(list(data = x[rows, , drop = FALSE], y = y[rows]), lapply(vectors, `[`, rows))
       rest <- part(!out)
-      list(rest = of_rows(matrix_rows(rest$data, storage, "x", call), rest$data, rest$y, rest[names(vectors)]),
+      list(rest = of_rows(filled_rows(rest$data), rest$data, rest$y, rest[names(vectors)]),
            out = part(out))
     })
   }

@@ -8,8 +8,9 @@
 
 # columns: a named list of doubles, or stream_columns(). Returns a matrix of lower and upper with a row per column. Its
 # attribute "found" is FALSE where no group of counts exceeded the noise level; the range is then [-1, 1]. "beyond" is a
-# matrix of the ranges with what seems to lie beyond (oracle-beyond.R), and "single" names columns that seem to have one
-# value. Draws rho from the budget (for intervals 1.2 rho), and more where columns are narrow (look_around()).
+# matrix of the ranges with what seems to lie beyond (oracle-beyond.R), "medians" are those of the columns that are seen
+# (oracle-medians.R), and "single" names columns that seem to have one value. Draws rho from the budget (for intervals
+# 1.2 rho), and more where columns are narrow (look_around()).
 # cutting: may ranges cut off a few values? This would bias coefficients.
 # known: a matrix of lower and upper with a row for each column that is a smooth's, NA where its range is to be found;
 # the attribute "cells" then has breaks and mass for each whose range is known or found.
@@ -28,6 +29,7 @@ private_ranges <- function(columns, budget, rho, neighbours, reproducible, cutti
   ranges <- cbind(lower = ifelse(found, 0, -1), upper = ifelse(found, 0, 1))
   for (name in names(seen)[found]) ranges[name, ] <- c(seen[[name]]$range$lower, seen[[name]]$range$upper)
   structure(ranges, found = found, cells = cells$masses, beyond = beyond_all(seen[found], octave_breaks),
+            medians = c(masses_medians(cells$masses), counts_medians(seen[found])),
             single = names(Filter(function(s) isTRUE(s$single), seen)))
 }
 

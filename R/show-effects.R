@@ -30,7 +30,8 @@ smooth_panel <- function(label, fit) {
   curve <- smooth_curve(fit, label)
   term <- fit$design$smooth$terms[[label]]
   class <- rep(colnames(fit$coefficients) %||% "", each = nrow(curve))
-  time <- if (is.name(term$x)) fit$design$schema[[as.character(term$x)]]$time
+  x <- without_gaps(term$x)
+  time <- if (is.name(x)) fit$design$schema[[as.character(x)]]$time
   list(name = label, time = time, ticks = smooth_tenths(term), data = data.frame(
     at = curve[, 1], class = class, value = as.vector(curve[, -1]), lower = NA_real_, upper = NA_real_))
 }
@@ -56,7 +57,7 @@ effect_axes <- function(design) {
 # All but those of smooths.
 plain_predictors <- function(design) design$predictors[setdiff(unique(design$columns$variable), smooth_columns(design))]
 
-# Columns first, then expressions.
+# Columns first, but factors with a level of gaps, then expressions.
 known_axes <- function(design, predictors) {
   ranges <- known_ranges(design)
   columns <- lapply(names(design$schema), function(name) {
@@ -68,7 +69,8 @@ known_axes <- function(design, predictors) {
   others <- lapply(names(predictors), function(name) {
     list(expression = predictors[[name]], range = ranges[[name]], levels = design$levels[[name]])
   })
-  axes <- c(columns, lapply(predictors, basis_axis), others)
+  with_levels <- vapply(others, function(axis) is_with_gaps(axis$expression), NA)
+  axes <- c(others[with_levels], columns, lapply(predictors, basis_axis), others[!with_levels])
   Filter(function(axis) !is.null(axis$range) || length(axis$levels) > 0L, axes)
 }
 
@@ -102,7 +104,7 @@ effect_panel <- function(axis, fit) {
   value <- changes$rows %*% slope
   half <- stats::qnorm(0.975) * effect_errors(changes, fit$inference)
   at <- if (is.null(axis$levels)) changes$at else seq_along(axis$levels)
-  list(name = expression_text(axis$expression), levels = axis$levels, time = axis$time, data = data.frame(
+  list(name = expression_text(without_gaps(axis$expression)), levels = axis$levels, time = axis$time, data = data.frame(
     at = at, class = rep(colnames(fit$coefficients) %||% "", each = length(at)), value = as.vector(value),
     lower = as.vector(value) - half, upper = as.vector(value) + half))
 }
@@ -355,7 +357,7 @@ plot_product <- function(x, label) {
     x$coefficients[[name]] * part(e[[2]], grid[[1]]) * part(e[[3]], grid[[2]])
   })
   z <- matrix(Reduce(`+`, value), product_grid)
-  text <- vapply(terms, function(term) expression_text(term$x), "")
+  text <- vapply(terms, function(term) expression_text(without_gaps(term$x)), "")
   graphics::image(at[[1]], at[[2]], z, col = grDevices::grey.colors(32), xlab = "", ylab = "")
   graphics::mtext(paste0(text[2], " (upright) and ", text[1]), line = 0.2, cex = 0.7)
   graphics::contour(at[[1]], at[[2]], z, add = TRUE)

@@ -67,6 +67,17 @@ records_line <- function(x) {
   paste(c(n, usable_text(x$checks), class_text(x$checks, x$response)), collapse = ". ")
 }
 
+# What is in the place of gaps.
+gaps_line <- function(gaps) {
+  if (is.null(gaps)) return(NULL)
+  values <- unique(gaps$at)
+  with <- if (is.null(names(gaps$at))) format_each(values, 6) else paste(names(gaps$at), format_each(gaps$at, 6))
+  strwrap(paste(c(if (length(with) > 0L) paste("Gaps filled with:", toString(with)),
+                  if (!is.null(names(gaps$at))) paste("Gaps of factors: a level of their own,", gap_label),
+                  if (gaps$missing == "indicate") "An indicator for each column of numbers"), collapse = ". "),
+          80, exdent = 2)
+}
+
 ranges_shown <- 3L # in print()
 
 # The private ranges, those first that clip most of the values. A fraction that is not told may be as large as the noise
@@ -252,9 +263,8 @@ print.summary.dp_sosp <- function(x, digits = 3, ...) {
   check_dots()
   digits <- check_digits(digits)
   fit <- x$fit
-  cat(first_lines(fit, Inf), "", queries_text(fit), certificate_text(fit), residual_text(fit, digits),
-      population_text(fit$population),
-      intervals_text(fit), "", sep = "\n")
+  cat(first_lines(fit, Inf), gaps_line(fit$design$gaps), "", queries_text(fit), certificate_text(fit),
+      residual_text(fit, digits), population_text(fit$population), intervals_text(fit), "", sep = "\n")
   if (lacks_coefficients(fit)) {
     cat("No coefficients.\n")
   } else if (is.null(x$coefficients)) {

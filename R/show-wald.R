@@ -98,7 +98,8 @@ dropped_terms <- function(what, fit, terms, call) {
   }
   if (inherits(what, "formula")) {
     smaller <- stats::update(stats::formula(fit), what)
-    return(setdiff(terms, attr(stats::terms(smaller), "term.labels")))
+    # With a column its indicator of gaps is left out, which is no term of the formula.
+    return(setdiff(terms, c(attr(stats::terms(smaller), "term.labels"), indicator_name(all.vars(smaller)))))
   }
   if (is.numeric(what) && all(what %in% seq_along(terms))) return(terms[what])
   if (is.character(what) && all(what %in% terms)) return(what)

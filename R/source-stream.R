@@ -135,8 +135,17 @@ conform_column <- function(x, known, rows) {
     numeric = if (is.character(x)) text_values(x, time) else x,
     logical = if (is.character(x)) text_truth(x) else as.logical(x),
     character = as_labels(x),
-    factor = as_declared(if (of_truth(levels(known))) as_truth_labels(x) else x, levels(known), is.ordered(known))
+    factor = conform_factor(if (of_truth(levels(known))) as_truth_labels(x) else x, known)
   )
+}
+
+# Text that is no level gets a code without one: it is not missing, as a gap is (R/design-gaps.R), and nothing can be
+# computed from it either.
+conform_factor <- function(x, known) {
+  out <- as_declared(x, levels(known), is.ordered(known))
+  codes <- unclass(out)
+  codes[is.na(codes) & !is.na(x) & !as_labels(x) %in% gap_texts(levels(known))] <- length(levels(known)) + 1L
+  structure(codes, levels = levels(known), class = class(out))
 }
 
 is_plain_number <- function(x) is.numeric(x) && !is.object(x) && is.null(dim(x))

@@ -197,7 +197,17 @@ shard_data <- function(request) {
   source <- list(schema = request$schema)
   chunks <- list()
   while (!is.null(chunk <- next_chunk(source, reader, request$columns))) chunks[[length(chunks) + 1L]] <- chunk
-  do.call(rbind, c(list(request$schema[request$columns]), chunks))
+  bind_chunks(c(list(request$schema[request$columns]), chunks))
+}
+
+# rbind() would take a code without a level for a missing value (conform_factor()).
+bind_chunks <- function(chunks) {
+  data <- lapply(stats::setNames(nm = names(chunks[[1]])), function(name) {
+    parts <- lapply(chunks, `[[`, name)
+    if (!is.factor(parts[[1]])) return(do.call(c, parts))
+    structure(unlist(lapply(parts, unclass)), levels = levels(parts[[1]]), class = class(parts[[1]]))
+  })
+  list2DF(data, sum(vapply(chunks, nrow, 0L)))
 }
 
 shard_opener <- function(shard) {

@@ -193,6 +193,29 @@ contrast_rule <- function(made, e, x, levels, values, size) {
   new_node("number", dialect$at(sprintf("(%s - 1)", x$sql), dialect$number(values)), list(x))
 }
 
+# ---- gaps ----
+
+# Is the value of a column missing, as mark_gaps() (R/design-terms.R) says? x: its name.
+gap_rule <- function(made, e, x) {
+  known <- made$schema[[as.character(x)]]
+  node <- translate(made, x)
+  if (known$kind != "factor") return(new_node("truth", sprintf("(%s IS NULL)", node$sql), list(node)))
+  push <- made$push
+  column <- push_column(push, x)
+  type <- push$types[[as.character(x)]]
+  if (is_truth(push, type)) return(hold(made, new_node("truth", sprintf("(%s IS NULL)", column))))
+  text <- push$dialect$text(column, type)
+  words <- gap_texts(known$levels)
+  empty <- if (length(words) > 0L) sprintf("WHEN %s IN (%s) THEN 1 = 1", push$dialect$bytes(text), quoted(words))
+  hold(made, new_node("truth", sprintf("(CASE WHEN %s IS NULL THEN 1 = 1 %s ELSE 1 = 0 END)", column, empty %||% "")))
+}
+
+filled_rule <- function(made, e, x, value) {
+  x <- held_number(made, x)
+  if (is.na(value)) return(x)
+  new_node("number", sprintf("COALESCE(%s, %s)", x$sql, made$push$dialect$number(value)), list(x))
+}
+
 # Rules by the name of the function. made: see define_expressions(); e: the call, for errors; then the arguments of the
 # call.
 sql_rules <- list(
@@ -225,6 +248,14 @@ sql_rules <- list(
   log1p = of_number(paste("CASE WHEN %1$s = {infinite} THEN %1$s WHEN %1$s = -1e0 THEN -{infinite}",
                           "WHEN 1e0 + %1$s = 1e0 THEN %1$s WHEN %1$s > -1e0 THEN {log}(1e0 + %1$s) /",
                           "{log}(2.718281828459045e0) * %1$s / ((1e0 + %1$s) - 1e0) END")),
+  gap = gap_rule, gap_column = function(made, e, x) as_number(made, gap_rule(made, e, x), e), filled = filled_rule,
+  with_gaps = function(made, e, x, gap) {
+    x <- hold(made, as_code(made, translate(made, x), x))
+    gap <- hold(made, translate(made, gap))
+    levels <- union(x$levels, gap_label)
+    new_node("code", sprintf("CASE WHEN %1$s IS NOT NULL THEN %1$s WHEN %2$s THEN %3$d END", x$sql, gap$sql,
+                             match(gap_label, levels)), list(x, gap), levels)
+  },
   cut = cut_rule, factor = factor_rule, crossed = crossed_rule, contrast_column = contrast_rule,
   spline_column = spline_rule, smooth_column = smooth_rule
 )

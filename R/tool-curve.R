@@ -143,7 +143,8 @@ curve_grid <- function(eps, methods, reps, call) {
 
 # Arguments of dp_sosp() that are the same for all points.
 curve_settings <- function(dots, call) {
-  taken <- c("loss", "penalty", "bounds", "radius", "target", "neighbours", "start", "storage", "geometry", "control")
+  taken <- c("loss", "penalty", "bounds", "radius", "target", "neighbours", "start", "storage", "geometry", "control",
+             "missing")
   given <- if (is.null(names(dots))) character(length(dots)) else names(dots)
   unknown <- setdiff(given, taken)
   if (length(unknown) > 0L) {

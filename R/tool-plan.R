@@ -82,6 +82,8 @@
 #'   `effect` in residual standard deviations; or `"poisson"`, for [loss_poisson()], with `effect` on the scale of the
 #'   logarithm. But for `"logistic"` there is no `curvature` and no `want$target`.
 #' @param level For counts their mean, from 1e-6 to 1e9.
+#' @param missing As in [dp_sosp()]: the level for gaps of each factor and, with `"indicate"`, the indicators of numeric
+#'   columns are columns of the plan, too. `shares` then have the level of gaps last, `variance` the indicators.
 #' @param x A plan.
 #' @param object A plan.
 #' @param digits Number of significant digits.
@@ -117,7 +119,8 @@
 #' @export
 dp_plan <- function(n, numeric = 0, levels = NULL, formula = NULL, schema = NULL, eps, delta = NULL, method = "auto",
                     inference = FALSE, variance = NULL, curvature = NULL, shares = NULL, effect = NULL, want = NULL,
-                    loss = c("logistic", "squared", "huber", "poisson"), level = NULL, data = NULL, ...) {
+                    loss = c("logistic", "squared", "huber", "poisson"), level = NULL, data = NULL,
+                    missing = c("drop", "fill", "indicate"), ...) {
   call <- sys.call()
   check_dots(call)
   if (!missing(n) && inherits(n, "formula")) {
@@ -147,7 +150,9 @@ dp_plan <- function(n, numeric = 0, levels = NULL, formula = NULL, schema = NULL
   if (!residual && plan$curvature > 0.25) {
     abort("argument", "`curvature` must be at most 0.25, that of a fair coin.", call = call)
   }
-  design <- if (is.null(formula)) plan_counts(numeric, levels, call) else plan_formula(formula, schema, call)
+  gaps <- check_missing(missing, call)
+  design <- if (is.null(formula)) plan_counts(numeric, levels, gaps, call) else
+    plan_formula(formula, schema, gaps, call)
   plan$frame <- plan_frame(design, check_shares(shares, design$levels, call),
                            check_variance(variance %||% typical$variance, design$columns, call))
   plan$groups <- plan_groups(design$columns, design$levels, !is.null(formula))
@@ -188,16 +193,19 @@ check_residual_plan <- function(loss, method, want, curvature, call) {
 
 # ---- columns ----
 
-plan_counts <- function(numeric, levels, call) {
+plan_counts <- function(numeric, levels, missing, call) {
   numeric <- check_count(numeric, "numeric", 0, call = call)
   if (!is.null(levels) && (!is.numeric(levels) || !all(levels %in% 2:1e4))) {
     abort("argument", "`levels` must be whole numbers between 2 and 10,000, one per factor.", call = call)
   }
   names <- paste0("factor", seq_along(levels), recycle0 = TRUE)
-  levels <- stats::setNames(lapply(levels, function(k) paste0(".", seq_len(k))), names)
-  variables <- c(paste0("numeric", seq_len(numeric), recycle0 = TRUE), names)
+  levels <- stats::setNames(lapply(levels, function(k) {
+    c(paste0(".", seq_len(k)), if (fills_gaps(missing)) gap_label)
+  }), names)
+  numbers <- paste0("numeric", seq_len(numeric), recycle0 = TRUE)
+  variables <- c(numbers, if (missing == "indicate") indicator_name(numbers), names)
   columns <- design_columns(variables, levels, variables, character())
-  list(columns = columns, levels = levels, intercept = TRUE, radius = sqrt(numeric + length(levels) + 1))
+  list(columns = columns, levels = levels, intercept = TRUE, radius = sqrt(length(variables) + 1))
 }
 
 # The number of records, and the columns without rows.
@@ -213,12 +221,13 @@ default_plan_loss <- function(formula, schema, call) {
   if (is.null(y)) "logistic" else default_loss(unlabelled(y), deparse1(formula[[2]]), FALSE, FALSE, call)$name
 }
 
-plan_formula <- function(formula, schema, call) {
+plan_formula <- function(formula, schema, missing, call) {
   if (!is.data.frame(schema)) {
     abort("argument", "`formula` needs a `schema`: a data frame with the columns and their declared levels, not ",
           describe_column(schema), ".", call = call)
   }
-  design <- design_template(formula, schema[0L, , drop = FALSE], call = call, frame = "data")
+  design <- design_template(formula, schema[0L, , drop = FALSE], call = call, frame = "data",
+                            extras = list(missing = missing))
   refuse_smooths(design, "A plan", call)
 }
 

@@ -66,10 +66,10 @@ push_sum <- function(source, formula, what, loss = dpsosp:::loss_logistic(), bou
 # ---- expressions ----
 
 # The rows of a small table, in their order, as mapped by the database and by R: numbers, codes and the response.
-mapped_rows <- function(source, formula, bounds, subset = NULL, loss = "logistic") {
-  extras <- list(subset = subset)
+mapped_rows <- function(source, formula, bounds, subset = NULL, loss = "logistic", missing = "drop") {
+  extras <- list(subset = subset, missing = missing)
   problem <- suppressMessages(dpsosp:::problem_source(formula, source, loss, bounds, NULL, extras, NULL))
-  design <- problem$design
+  problem$design <- design <- dpsosp:::settle_gaps(problem$design)
   plan <- dpsosp:::push_plan(source$push, design, problem$response, source$n, problem$loss, design$intercept,
                              design$radius)
   items <- c(plan$v, plan$k, plan$y)
@@ -108,8 +108,8 @@ mapped_in_r <- function(data, problem) {
 
 # If no number is very large or very near zero, but not infinite or zero, both agree; otherwise the database may have a
 # null record.
-expect_mapped <- function(source, formula, bounds = list(), subset = NULL, loss = "logistic") {
-  rows <- mapped_rows(source, formula, bounds, subset, loss)
+expect_mapped <- function(source, formula, bounds = list(), subset = NULL, loss = "logistic", missing = "drop") {
+  rows <- mapped_rows(source, formula, bounds, subset, loss, missing)
   tame <- is_tame(rows$numbers)
   testthat::expect_equal(is.na(rows$sql)[tame, ], is.na(rows$r)[tame, ], info = deparse1(formula))
   testthat::expect_equal(rows$sql[tame, ], rows$r[tame, ], tolerance = 1e-9, info = deparse1(formula))

@@ -153,7 +153,10 @@ bounds <- list(z = c(-1, 10), a = c(-2, 3), w = c(0, 9), k = c(-9, 12), day = as
 bounds_for <- function(formula) {
   bounds[names(bounds) %in% c(all.vars(formula), if ("text" %in% all.vars(formula)) "as.numeric(text)")]
 }
-new_design <- function(formula, data) dpsosp:::design_template(formula, data, bounds_for(formula), NULL)
+new_design <- function(formula, data, missing = "drop") {
+  dpsosp:::settle_gaps(dpsosp:::design_template(formula, data, bounds_for(formula), NULL,
+                                                extras = list(missing = missing)))
+}
 # The numbers and the codes of the core's rows.
 of_rows <- function(rows) if (is.matrix(rows)) unname(rows) else cbind(rows$x, rows$codes)
 
@@ -170,8 +173,11 @@ in_feed <- function(data, design, response, size) {
 
 test_that("mapped rows depend on their record alone, in memory, in chunks and on workers", {
   d <- own_data()
-  for (formula in formulas) {
-    design <- new_design(formula, d)
+  d$f[3] <- d$o[7] <- d$l[2] <- d$z[5] <- d$w[6] <- NA
+  of_gaps <- c(formulas[1:3], y ~ (z + a + w)^2 + o * f + l, y ~ cut(a, c(-1, 0, 3)) * f + is.na(z) + (w > 1) + z)
+  for (i in seq_along(c(formulas, of_gaps))) {
+    formula <- c(formulas, of_gaps)[[i]]
+    design <- new_design(formula, d, if (i <= length(formulas)) "drop" else "indicate")
     used <- setdiff(all.vars(formula), "y")
     expect_own_rows(function(data) dpsosp:::design_matrix(design, data), d, used, 12, deparse1(formula))
     whole <- dpsosp:::design_rows(design, d, "double")

@@ -74,7 +74,7 @@ test_that("text is read by one rule each for numbers, truth values, levels, date
   as_codes <- function(x, levels) as.integer(dpsosp:::conform_column(x, factor(levels = levels), length(x)))
   expect_identical(as_codes(c(100000, 3e9, 2, -0), c("1e+05", "3000000000", "2", "0")), 1:4)
   expect_identical(as_codes(c("1", "true", "0", "x"), c("FALSE", "TRUE")), c(2L, 2L, 1L, NA))
-  expect_identical(as_codes(c("p", "p ", "", "NA"), c("p", "", "NA")), c(1L, NA, 2L, 3L))
+  expect_identical(as_codes(c("p", "p ", "", "NA"), c("p", "", "NA")), c(1L, 4L, 2L, 3L)) # of no level
 })
 
 test_that("an oracle on a source reads a later chunk's response and columns in the declared types", {
