@@ -182,8 +182,8 @@ check_gap_values <- function(design, call) {
   columns <- names(design$gaps$at)
   open <- columns[vapply(columns, function(column) is.null(value_from(design, column)), NA)]
   if (length(open) == 0L) return(invisible())
-  abort("argument", "`missing`: nothing tells a number for the gaps of ", quote_names(open), ", which the formula uses ",
-        "together with other columns only. Declare what is known:\n  bounds = list(",
+  abort("argument", "`missing`: nothing tells a number for the gaps of ", quote_names(open), ", which the formula ",
+        "uses together with other columns only. Declare what is known:\n  bounds = list(",
         paste0(vapply(open, backquote, ""), " = c( , )", collapse = ", "), ")", call = call)
 }
 

@@ -154,7 +154,7 @@ dp_plan <- function(n, numeric = 0, levels = NULL, formula = NULL, schema = NULL
   design <- if (is.null(formula)) plan_counts(numeric, levels, gaps, call) else
     plan_formula(formula, schema, gaps, call)
   plan$frame <- plan_frame(design, check_shares(shares, design$levels, call),
-                           check_variance(variance %||% typical$variance, design$columns, call))
+                           check_variance(variance %||% usual_variance(design$columns), design$columns, call))
   plan$groups <- plan_groups(design$columns, design$levels, !is.null(formula))
   plan$method <- plan_method(method, plan, call)
   new_plan(plan, check_want(want, inference, call))
@@ -235,7 +235,7 @@ plan_formula <- function(formula, schema, missing, call) {
 plan_least <- 1e-6
 
 check_shares <- function(shares, levels, call) {
-  if (is.null(shares)) shares <- lapply(levels, function(level) rep(1 / length(level), length(level)))
+  if (is.null(shares)) shares <- lapply(levels, even_shares)
   good <- is.list(shares) && identical(lengths(shares, use.names = FALSE), lengths(levels, use.names = FALSE)) &&
     all(vapply(shares, function(s) is.numeric(s) && all(is.finite(s)) && all(s >= plan_least) &&
       abs(sum(s) - 1) < 1e-6, NA))
@@ -244,6 +244,19 @@ check_shares <- function(shares, levels, call) {
           " for each of its levels, which sum to 1.", call = call)
   }
   stats::setNames(Map(stats::setNames, shares, levels), names(levels))
+}
+
+# That of gaps is small (R/design-gaps.R).
+plan_gaps <- 0.05
+even_shares <- function(levels) {
+  gaps <- levels %in% gap_label
+  if (!any(gaps)) return(rep(1 / length(levels), length(levels)))
+  ifelse(gaps, plan_gaps, (1 - plan_gaps) / sum(!gaps))
+}
+
+usual_variance <- function(columns) {
+  gaps <- grepl(gap_label, columns$name[columns$kind == "numeric"], fixed = TRUE)
+  ifelse(gaps, plan_gaps * (1 - plan_gaps), typical$variance)
 }
 
 check_variance <- function(variance, columns, call) {

@@ -51,6 +51,7 @@ make_records <- function(n = 300) {
   data$z <- round(256 * pmin(pmax(t, -3), 3)) / 256
   data$k <- as.numeric(findInterval(t, c(-1, 0, 1, 2)))
   data$m <- cut(t, c(-Inf, -0.5, 0.5, Inf), labels = c("low", "mid", "high"))
+  data$a[c(20, 77)] <- NA
   data$person <- (7 * seq_len(n)^2) %% 120
   data
 }
@@ -201,7 +202,8 @@ options_known <- list(
   budget = function(form, method) list(budget = quote(shared), eps = NULL, delta = NULL),
   "zero-out" = function(form, method) list(neighbours = "zero-out"),
   "population" = function(form, method) list(certificate = "population"),
-  persons = function(form, method) list(id = if (form %in% matrices) quote(records$person) else quote(person))
+  persons = function(form, method) list(id = if (form %in% matrices) quote(records$person) else quote(person)),
+  missing = function(form, method) list(missing = "indicate")
 )
 
 # What is asked of each form of data after a fit by "newton-ridge" to data in memory, and the numbers that result.

@@ -80,6 +80,11 @@ on("ranges-far", function(data) {
   data$a <- 1000 + data$a # narrow and far from zero: its range is looked for a second time
   dp_sosp(z ~ a + b, data, eps = 20, delta = 1e-6, bounds = "private", progress = FALSE, loss = loss_squared(c(-3, 3)))
 }, "z")
+gaps <- list(gap = list(a = NA), "gap of a level" = list(f = NA_integer_), gaps = list(a = NA, b = NA, f = NA_integer_),
+             "gap and infinite" = list(a = NA, b = Inf), "gap and response" = list(a = NA, y = NA_integer_))
+on("gaps", fit(y ~ a + b + f, method = "newton-ridge", bounds = "private", eps = 10, missing = "indicate"), "y", gaps)
+on("gaps-inference", fit(y ~ log(a + 2) * f + b, missing = "fill", inference = "sandwich", eps = 20), "y", gaps,
+   quick = FALSE)
 on("inference", fit(y ~ a + b + f, inference = "sandwich", eps = 20), "y")
 on("subset", fit(y ~ a + b + f, method = "newton-ridge", subset = a > -0.5), "y")
 on("population", fit(y ~ a + b + f, method = "newton-ridge", certificate = "population", eps = 20), "y", quick = FALSE)
@@ -106,6 +111,8 @@ on("matrix", of_matrix(method = "tr", loss = "sigmoid"), "y", long_rows)
 on("matrix-default", of_matrix(), "y", long_rows, quick = FALSE)
 on("single", of_matrix(storage = "single"), "y", long_rows, few = TRUE)
 on("sparse", of_matrix(sparse), "y", long_rows, few = TRUE)
+on("sparse-gaps", of_matrix(sparse, missing = "indicate"), "y", c(long_rows, list(gap = list(a = NA, b = NaN))),
+   few = TRUE, quick = FALSE)
 
 # ---- leaves, blocks ----
 

@@ -7,7 +7,6 @@ make_audited <- function(n = 300) {
   data <- make_records(n)
   data$f <- factor(data$f, c("u", "v", "w", "x"))
   data$f[audited] <- "x"
-  for (row in c(20, 77)) data <- put(data, row, list(a = NA))
   data$w[c(5, 90)] <- 0
   data
 }

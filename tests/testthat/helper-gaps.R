@@ -38,9 +38,10 @@ gap_fit <- function(formula, data, missing = "drop", ..., bounds = gap_bounds, e
 expect_gap_expressions <- function(connection, turn = 0) {
   source <- push_pair(connection, expression_rows())$push
   all <- list(a = c(-5, 12), b = c(-5, 12), c = c(0, 4))
-  for (formula in long_values(expression_formulas, turn)) {
+  of_y <- Filter(function(formula) identical(formula[[2]], quote(y)), expression_formulas)
+  for (formula in long_values(of_y, turn)) {
     terms <- stats::terms(formula)
-    labels <- attr(terms, "term.labels")
+    labels <- grep(":.*[<>]|[<>].*:", attr(terms, "term.labels"), value = TRUE, invert = TRUE) # have lost parentheses
     for (some in split(labels, (seq_along(labels) - 1) %/% 4)) { # a statement has few combinations of levels
       sum <- Reduce(function(x, y) call("+", x, y), lapply(some, function(label) {
         if (grepl("::", label)) str2lang(label) else call("(", str2lang(label))

@@ -162,3 +162,27 @@ test_that("nothing that is public hangs on the gaps: not on how many there are, 
   expect_true(all(is.finite(coef(fit))))
   expect_false(anyNA(predict(fit, others$none)))
 })
+
+test_that("intervals are about lm() and glm() of the filled records", {
+  formulas <- list(logistic = y ~ a + b + f, squared = z ~ a + b + f)
+  indicated <- quote(. ~ . + `a(missing)` + `b(missing)`)
+  large <- filled_frame(gap_frame(2e5, 99, 0.3))
+  exact <- list(logistic = coef(glm(update(formulas$logistic, indicated), binomial, large)),
+                squared = coef(lm(update(formulas$squared, indicated), large)))
+  runs <- long_size(60, 6)
+  covered <- unlist(lapply(names(formulas), function(loss) {
+    lapply(seq_len(runs), function(seed) {
+      d <- gap_frame(4000, seed, 0.3)
+      fit <- gap_fit(formulas[[loss]], d, "indicate", eps = 5, inference = "sandwich",
+                     loss = if (loss == "squared") loss_squared(c(-10, 10)))
+      interval <- confint(fit)
+      there <- rowSums(is.na(interval)) == 0
+      target <- stats::setNames(exact[[loss]], gsub("`", "", names(exact[[loss]])))
+      inside <- interval[, 1] <= target[rownames(interval)] & target[rownames(interval)] <= interval[, 2]
+      inside[there]
+    })
+  }))
+  # Of 5 percent of errors, independent, fewer are this many with probability 0.999; those of one fit are not.
+  expect_gt(length(covered), runs * 10)
+  expect_lte(sum(!covered), qbinom(0.9999, length(covered), 0.05))
+})
