@@ -256,7 +256,7 @@ even_shares <- function(levels) {
 
 usual_variance <- function(columns) {
   gaps <- grepl(gap_label, columns$name[columns$kind == "numeric"], fixed = TRUE)
-  ifelse(gaps, plan_gaps * (1 - plan_gaps), typical$variance)
+  if (any(gaps)) ifelse(gaps, plan_gaps * (1 - plan_gaps), typical$variance) else typical$variance
 }
 
 check_variance <- function(variance, columns, call) {
