@@ -1,7 +1,8 @@
 # Records with gaps: `missing` = "drop", "fill" and "indicate" at eps = 1, on data frames with real gaps and on two in
-# which a share of all values of predictors is made missing, at random or twice as often above the median. Mean log-loss,
-# or squared error relative to the variance, of a fifth of the records, means of three splits. A record without a
-# prediction gets that of the constant. "none": the same fit before gaps are made. Results are exact and NOT PRIVATE.
+# which a share of all values of predictors is made missing, at random or twice as often above the median. Mean
+# log-loss, or squared error relative to the variance, of a fifth of the records, means of three splits. A record
+# without a prediction gets that of the constant. "none": the same fit before gaps are made. Results are exact and NOT
+# PRIVATE.
 #   Rscript missing.R RESULTS.csv FOLDER [SET ...]   FOLDER as in raw.R; frames of packages that are absent are skipped
 library(dpsosp)
 
@@ -69,7 +70,8 @@ sets <- list(
 )
 
 adult_data <- function(folder, gaps) {
-  d <- utils::read.csv(file.path(folder, "adult.csv.xz"), na.strings = gaps, strip.white = TRUE, stringsAsFactors = TRUE)
+  d <- utils::read.csv(file.path(folder, "adult.csv.xz"), na.strings = gaps, strip.white = TRUE,
+                       stringsAsFactors = TRUE)
   d[c("income", setdiff(names(d), c("income", "split", "fnlwgt", "education_num")))]
 }
 
@@ -109,8 +111,9 @@ run <- function(name, d, gaps = NULL) {
                indicate = of("indicate"), none = if (is.null(gaps)) NA else score(d[!test, ], d[test, ], "drop", seed))
   })
   means <- colMeans(do.call(rbind, rows))
-  data.frame(set = name, gaps = if (is.null(gaps)) "real" else if (gaps$informative) "more above the median" else "random",
-             n = nrow(d), columns = ncol(d) - 1, loss = if (is.numeric(d[[1]])) "squared" else "logistic",
+  kind <- if (is.null(gaps)) "real" else if (gaps$informative) "more above the median" else "random"
+  data.frame(set = name, gaps = kind, n = nrow(d), columns = ncol(d) - 1,
+             loss = if (is.numeric(d[[1]])) "squared" else "logistic",
              t(signif(means, 4)))
 }
 
@@ -122,7 +125,7 @@ for (name in chosen) {
     message(name, " is skipped: its package or file is absent.")
     next
   }
-  kinds <- if (endsWith(name, "_random")) list(list(rate = 0.1, informative = FALSE), list(rate = 0.1, informative = TRUE))
+  kinds <- if (endsWith(name, "_random")) lapply(c(FALSE, TRUE), function(more) list(rate = 0.1, informative = more))
   for (gaps in if (is.null(kinds)) list(NULL) else kinds) {
     row <- run(sub("_random", "", name), d, gaps)
     print(row)
