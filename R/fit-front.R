@@ -262,9 +262,11 @@
 #'     columns that seem to have one value; `explained`, how much better the fit is than the intercept-only model: a
 #'     list of `fraction`, about the share of that model's deviance that the fit would explain of records like these
 #'     (for squared error and Huber's loss R squared, for losses without a likelihood the share of the mean loss), `sd`,
-#'     its standard deviation by the noise and by sampling, and `better`: is it surely more than what fits to noise
-#'     reach? It is about the coefficients that [predict()][predict.dp_sosp] uses. Its release, the mean decrease of the
-#'     loss from the intercept-only model, has 3 percent of the budget, 1 with intervals, or, with `"newton-ridge"` for
+#'     its standard deviation by the noise and by sampling, `better`: is it surely more than what fits to noise reach?
+#'     and, with intervals, `wald`, a p value for the hypothesis that all coefficients but the intercept are zero, by
+#'     Wald tests of all that are resolved and of the clearest one. `better` is true, too, where this is at most 0.002
+#'     and the fraction is not surely negative. It is about the coefficients that [predict()][predict.dp_sosp] uses. Its
+#'     release, the mean decrease of the loss from the intercept-only model, has 3 percent of the budget, 1 with intervals, or, with `"newton-ridge"` for
 #'     two or more classes and no intervals, three quarters of what `certificate_share` says. `NULL` with published
 #'     constants, for sources that are read once, for counts without an intercept and for networks;
 #'   * `certificate`: estimates and confidence bounds of gradient norm and smallest eigenvalue at

@@ -1,6 +1,7 @@
 # The stage of a job that tells how much better the fit is than the intercept-only model. It adds to the job
 #   explained  a list of fraction (of the intercept-only model's deviance; R squared for squared error), sd (its
-#              standard deviation) and better (is it surely above what fits to noise reach?), or NULL
+#              standard deviation), better (is it surely above what fits to noise reach, or do intervals show so?)
+#              and, with intervals, wald (the p value of wald_any()), or NULL
 #
 # It releases the decrease of the mean loss from the intercept-only model to the fit, whose records' decreases are
 # clipped to an interval (proofs: sensitivity-improvement). The noise is in proportion to its width. What the fit's
@@ -11,10 +12,14 @@
 # A fit to d columns of noise decreases the loss by a chi-squared variable over 2 n, and on other records is as much
 # worse: so d / n is subtracted, where d counts coefficients as far as they follow the records, and a fit is called
 # better if the decrease exceeds that, and what chi-squared reaches, by explained_z standard deviations.
+# A fit with intervals has few of its budget left for this release, but its intervals tell, too, whether the response
+# follows the predictors, without a cost, as they are released (see wald_any()). Then the fit is called better unless
+# the decrease is surely negative.
 # inst/experiments/verdict-rule.R compares these constants with others on synthetic problems.
 
 explained_z <- 2
 explained_surely <- 0.99 # probability that chi-squared does not reach it
+explained_wald <- 0.002  # largest p value by which intervals show that the response follows the predictors
 explained_left <- 0.3 # relative standard deviation of what counts of residuals say of their variance
 explained_counts <- 1 / 3 # the standard deviation by the noise of these counts, over that of the decrease
 values_level <- 0.25 # fraction of the cost for the level of the response, where it was not released
@@ -38,7 +43,16 @@ job_explained <- function(job) {
   moved <- expected_move(job, points$own - points$start, at$geometry)
   clip <- if (job$method$residuals) gains_clip * sqrt(null$variance + moved$covariance[1]) else 0
   gain <- release_gain(job, at, points, expected_gains(job, null, moved), clip, cost - null$cost)
-  add_entries(job, explained = explained_by(job, gain, null))
+  add_entries(job, explained = told_by_intervals(explained_by(job, gain, null), job$intervals, job$design))
+}
+
+# explained: an entry of a job or of checks; intervals: see job-inference.R. Either may be NULL.
+told_by_intervals <- function(explained, intervals, design) {
+  if (is.null(explained) || is.null(intervals)) return(explained)
+  explained$wald <- wald_any(intervals, design$intercept)
+  shown <- isTRUE(explained$wald <= explained_wald)
+  explained$better <- explained$better || shown && explained$fraction > -explained_z * explained$sd
+  explained
 }
 
 as_start <- list(fraction = 0, sd = 0, better = FALSE)

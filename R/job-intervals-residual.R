@@ -64,10 +64,12 @@ huber_width_of <- function(facts, scale) {
 infer_residuals <- function(oracle, facts, solution, rho, n) {
   released <- release_residuals(oracle, facts, to_geometry(facts$geometry, core_start(facts$design, solution)), rho, n)
   p <- length(released$point)
-  step <- one_step(released, facts$design, nothing_known(p), sqrt(p) * facts$level$spread,
-                   usual_residual(released, facts), inference_allowed * released$tail$bias,
-                   constant_curvature(facts$design, facts$geometry, facts$checks))
-  found <- step_intervals(with_bend(step, released, facts), facts$design, facts$geometry, step)
+  longer <- longer_columns(facts, released$longest)
+  short <- shorter_columns(released, facts$geometry, longer)
+  step <- one_step(short$released, facts$design, nothing_known(p), sqrt(p) * facts$level$spread,
+                   usual_residual(released, facts), inference_allowed * released$tail$bias / longer,
+                   constant_curvature(facts$design, short$geometry, facts$checks))
+  found <- step_intervals(with_bend(step, short$released, facts), facts$design, short$geometry, step)
   found$predictor <- solution
   c(list(type = "sandwich", released = released), in_units(found, facts$response))
 }
@@ -107,7 +109,7 @@ release_residuals <- function(oracle, facts, point, rho, n) {
   hessian <- .Call(ffi_oracle_residual_hessian, o, point, curvature, rows / hessian_longer, within,
                    cost[["hessian"]], reproducible)
   gradient_at <- function(point, rho) .Call(ffi_oracle_residual_gradient, o, point, most, cap, rho, reproducible)
-  to_first <- first_step(hessian, facts, clip, n, cost[["first"]])
+  to_first <- first_step(hessian, facts, clip, n, cost[["first"]], longer_columns(facts, rows))
   if (is.null(to_first)) cost[["gradient"]] <- cost[["gradient"]] + cost[["first"]]
   else point <- point - not_far(drop(to_first %*% gradient_at(point, cost[["first"]])$gradient), facts, rows)
 
@@ -147,8 +149,8 @@ hessian_length <- function(lengths, facts, longest, n, rho, curvature) {
   max(facts$geometry$cap, min(reach, longest, sqrt(inference_kappa * usual / (p * sqrt(2 * p) * noise))))
 }
 
-# The matrix of the first step, or NULL.
-first_step <- function(hessian, facts, clip, n, rho) {
+# The matrix of the first step, or NULL. longer: see longer_columns().
+first_step <- function(hessian, facts, clip, n, rho, longer) {
   p <- nrow(hessian$hessian)
   e <- eigen(hessian$hessian, symmetric = TRUE)
   values <- pmax(e$values, 2 * step_floor * hessian$sd * sqrt(2 * p))
@@ -156,7 +158,7 @@ first_step <- function(hessian, facts, clip, n, rho) {
     moved <- (2 * clip / n)^2 / (2 * rho) * sum(1 / values) / facts$level$curvature
     if (moved > inference_first_most) return(NULL)
   }
-  recompose(e$vectors, 1 / values)
+  recompose(e$vectors, 1 / values) / outer(longer, longer)
 }
 
 not_far <- function(step, facts, rows) {
@@ -175,6 +177,61 @@ with_bend <- function(step, released, facts) {
 largest_curvature <- function(response, level) {
   if (response$kind != "count") return(1)
   min(level$curvature * exp(inference_reach * sqrt(level$variance)), 1)
+}
+
+# ---- rare values ----
+
+longer_doubt <- 1 # standard deviations of noise that are added to the distance m, and to the fraction q
+
+# A row with a rare level, or with a rare value of a column, is long by its own coordinate, and weighs less in the
+# Hessian, by a factor of (R_H / |z|)^2. The coefficient's curvature would be too small by this factor, and steps go far
+# beyond the minimiser and back. But how long such rows are is known: see own_length(); other coordinates are as rows
+# have them on average. So the released Hessian is taken for that of columns that are shorter by the root of this
+# factor, and the other releases are brought to their coordinates.
+#
+# Returns the length of such rows over R_H, at least one, for each coefficient.
+longer_columns <- function(facts, longest) {
+  geometry <- facts$geometry
+  usual <- facts$level$factor^2 * geometry$spread^2 / sum(geometry$spread^2)
+  constant <- if (geometry$intercept) geometry$constant else 0
+  own <- own_length(facts, usual)
+  c(if (geometry$intercept) 1, pmax(1, sqrt(own^2 + sum(usual) - usual + constant^2) / longest))
+}
+
+# The coordinate of rows with the level of an indicator, or with the rare value of a column that has one value but for
+# few: if its variance is v, and the distance of its mean from this value m, v / m. This value is an end of the range,
+# or zero, where noisy counts tell the fraction q of other values: v (1 - q) / q is the square then. For other columns
+# this is about their spread, or less.
+own_length <- function(facts, usual) {
+  geometry <- facts$geometry
+  ends <- geometry$scale * abs(mapped_columns(facts$design)$box - geometry$centre)
+  most <- pmax(ends[, 1], ends[, 2])
+  if (!geometry$intercept) return(most)
+  mean <- pmin(ends[, 1], ends[, 2]) + longer_doubt * geometry$scale * (geometry$centre_sd %||% 0)
+  own <- usual / mean
+  ranges <- facts$checks$ranges
+  at <- match(names_in_order(facts$design), rownames(ranges))
+  if (!is.null(ranges)) {
+    q <- pmax(ranges[at, "others"], 0) + longer_doubt * pmin(ranges[at, "below_sd"], ranges[at, "above_sd"])
+    own <- pmax(own, sqrt(usual * pmax(1 - q, 0) / q), na.rm = TRUE)
+  }
+  ifelse(column_groups(facts$design)[-1] > 0L, most, pmin(own, most))
+}
+
+# Of the columns, in the order of the geometry.
+names_in_order <- function(design) if (!is_matrix_design(design)) design$columns$name[design_order(design)[-1] - 1L]
+
+# The releases and the geometry in coordinates that are shorter by `longer`.
+shorter_columns <- function(released, geometry, longer) {
+  slopes <- if (geometry$intercept) longer[-1] else longer
+  geometry[c("scale", "spread")] <- lapply(geometry[c("scale", "spread")], `/`, slopes)
+  released$point <- released$point * longer
+  divided <- function(x, by, sd) new_release(as.vector(x) / as.vector(by), attr(x, "sd") / sd)
+  released$gradient <- divided(released$gradient, longer, longer)
+  p <- length(longer)
+  products <- divided(released$products, outer(longer, longer), longer^2)
+  released$products <- structure(matrix(products, p), sd = attr(products, "sd"))
+  list(released = released, geometry = geometry)
 }
 
 # ---- the clip of the gradient ----

@@ -124,9 +124,10 @@ step_pair <- 0.5    # a column is part of an unresolved direction if its coordin
 raised_most <- 2    # standard deviations of the noise of the products by which their diagonal is raised at most
 
 # released: point, n, and gradient, hessian and products, each a release with its sd; products is NULL for type "model".
-# known: entries of the matrices, see below; prior: standard deviation of a coefficient of the core; residual: that of
-# the residuals, whose square times H the diagonal of the products is raised to as far as their noise allows; allow: by
-# how much clips may have moved each coordinate of g; constant: see constant_curvature().
+# The deviations of gradient and products may differ by coordinate. known: entries of the matrices, see below; prior:
+# standard deviation of a coefficient of the core; residual: that of the residuals, whose square times H the diagonal of
+# the products is raised to as far as their noise allows; allow: by how much clips may have moved each coordinate of g;
+# constant: see constant_curvature().
 one_step <- function(released, design, known = known_entries(design), prior = step_prior * coefficient_unit(design),
                      residual = 0, allow = 0, constant = 0) {
   p <- length(released$point)
@@ -148,7 +149,9 @@ one_step <- function(released, design, known = known_entries(design), prior = st
   step[seen] <- drop(inverse %*% (released$gradient - hessian %*% step)[seen])
   spread <- if (is.null(released$products)) recompose(vectors, values) else
     positive_part(tidy_matrix(released$products, known)[seen, seen, drop = FALSE])
-  diag(spread) <- raised(diag(spread), residual^2 * diag(recompose(vectors, values)), attr(released$products, "sd"))
+  products_sd <- attr(released$products, "sd")
+  if (length(products_sd) > 1L) products_sd <- products_sd[seen]
+  diag(spread) <- raised(diag(spread), residual^2 * diag(recompose(vectors, values)), products_sd)
   meat <- gradient_covariance(released, spread, step, known, seen, allow)
   place <- diag(p)[, seen, drop = FALSE]
   inverse <- place %*% inverse %*% t(place)
@@ -159,7 +162,8 @@ one_step <- function(released, design, known = known_entries(design), prior = st
 
 # Of g: the sampling of the records, the noise of g, and that of H times the step. spread: J, of the coefficients `of`.
 gradient_covariance <- function(released, spread, step, known, of = seq_along(step), allow = 0) {
-  spread / released$n + diag(attr(released$gradient, "sd")^2 + allow^2, length(of)) +
+  errors <- rep_len(attr(released$gradient, "sd")^2 + allow^2, length(step))
+  spread / released$n + diag(errors[of], length(of)) +
     noise_covariance(step, attr(released$hessian, "sd"), known)[of, of, drop = FALSE]
 }
 
@@ -300,4 +304,31 @@ shrink <- function(step) {
   prior <- diag(step$prior^2, p)
   w <- ifelse(step$unseen, 0, step$w)
   drop(prior %*% solve(step$covariance + step$prior^2 * tcrossprod(step$open) + prior, w))
+}
+
+# ---- Wald tests ----
+
+wald_least <- 1e-9 # of the eigenvalues of correlations
+
+# That the chosen coefficients are zero, as far as they are resolved. By correlations, as units of columns may differ by
+# many orders of magnitude; where rounding decides, the statistic is too small.
+wald_test <- function(inference, chosen) {
+  used <- chosen & is.na(inference$reason)
+  covariance <- inference$vcov[used, used, drop = FALSE]
+  z <- inference$coefficients[used] / sqrt(diag(covariance))
+  e <- if (any(used)) eigen(stats::cov2cor(covariance), symmetric = TRUE)
+  statistic <- if (any(used)) sum(crossprod(e$vectors, z)^2 / pmax(e$values, wald_least)) else NA_real_
+  data.frame(Df = sum(used), Chisq = statistic, p = stats::pchisq(statistic, sum(used), lower.tail = FALSE))
+}
+
+# A p value for the hypothesis that all coefficients but the intercept are zero. A test of all at once hardly sees one
+# that is clear among many, and tests of each do not see many small ones: twice the smaller p value, where that of the
+# clearest coefficient is multiplied by their number (Bonferroni's inequality). NA if none is resolved.
+wald_any <- function(inference, intercept) {
+  slopes <- seq_along(inference$coefficients) > intercept
+  used <- slopes & is.na(inference$reason)
+  if (!any(used)) return(NA_real_)
+  z <- inference$coefficients[used] / sqrt(diag(inference$vcov)[used])
+  each <- sum(used) * 2 * stats::pnorm(-max(abs(z)))
+  min(1, 2 * each, 2 * wald_test(inference, slopes)$p)
 }

@@ -172,7 +172,14 @@ explained_text <- function(explained, x) {
     "mean loss"
   error <- paste("+-", percent(2 * explained$sd))
   if (explained$better) {
-    return(paste0("explains about ", percent(explained$fraction), " of the ", what, " (", error, ")"))
+    # The number alone may not show it.
+    by_intervals <- isTRUE(explained$wald <= explained_wald) && explained$fraction < explained_z * explained$sd
+    shown <- if (by_intervals) {
+      paste0("its intervals show that the response follows the predictors (Wald test, p ",
+             if (explained$wald < 1e-4) "< 1e-04" else paste("=", signif(explained$wald, 1)), "); ")
+    }
+    share <- if (explained$fraction > 0) percent(explained$fraction) else "0 %"
+    return(paste0(shown, "explains about ", share, " of the ", what, " (", error, ")"))
   }
   about <- paste(signif(100 * explained$fraction, 2), "%")
   paste0("no better than the intercept-only model, as far as this budget can tell (explains ", about, " of the ", what,

@@ -56,14 +56,6 @@ fit_terms <- function(fit) {
   c(if (design$intercept) "", of)
 }
 
-# That the chosen coefficients are zero, as far as they are resolved.
-wald_test <- function(inference, chosen) {
-  used <- chosen & is.na(inference$reason)
-  w <- inference$coefficients[used]
-  statistic <- if (any(used)) sum(w * solve(inference$vcov[used, used, drop = FALSE], w)) else NA_real_
-  data.frame(Df = sum(used), Chisq = statistic, p = stats::pchisq(statistic, sum(used), lower.tail = FALSE))
-}
-
 wald_table <- function(table, heading) {
   names(table)[names(table) == "p"] <- "Pr(>Chisq)"
   structure(table, heading = heading, class = c("anova", "data.frame"))

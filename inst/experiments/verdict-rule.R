@@ -5,6 +5,10 @@
 #   Rscript verdict-rule.R RESULTS.csv [PROBLEMS]     runs, 60 by default
 # Then: Rscript verdict-rule.R --summary RESULTS.csv
 # share, sd, better: what is said; held: the share on other records.
+# For explained_wald, what fits with intervals add (wald_any() in R/job-intervals.R), half of them without a signal:
+#   Rscript verdict-rule.R --intervals RESULTS.csv [PROBLEMS]     1600 by default
+#   Rscript verdict-rule.R --intervals-summary RESULTS.csv
+# better: without intervals; all, each: the p values of the two tests; resolved: share of the coefficients.
 library(dpsosp)
 
 arguments <- commandArgs(TRUE)
@@ -18,7 +22,8 @@ settings <- data.frame(doubt = c(1, 0.5, 2, 4, 1, 1), counts = c(1 / 3, 1 / 3, 1
 
 columns <- function(n, p, shape) {
   switch(shape, normal = matrix(rnorm(n * p), n), binary = matrix(rbinom(n * p, 1, 0.2) / 0.4, n),
-         skew = matrix(rexp(n * p), n), correlated = matrix(rnorm(n * p), n) * 0.6 + rnorm(n) * 0.8)
+         skew = matrix(rexp(n * p), n), few = matrix(rbinom(n * p, 1, 0.03) / 0.17, n),
+         correlated = matrix(rnorm(n * p), n) * 0.6 + rnorm(n) * 0.8)
 }
 
 # A response of these predictors, of mean zero; "skewed": with residuals of which few are large; "counts" vary more than
@@ -41,7 +46,7 @@ share_of <- function(loss, y, seen, predicted) {
   share(function(y, m) (y - m)^2)
 }
 
-one <- function(problem, setting) {
+one <- function(problem, setting, inference = FALSE) {
   beta <- rnorm(problem$p) * rbinom(problem$p, 1, 0.4)
   beta <- beta / max(sqrt(sum(beta^2)), 1e-9) * problem$signal
   x <- columns(problem$n, problem$p, problem$shape)
@@ -55,11 +60,20 @@ one <- function(problem, setting) {
   loss <- c(logistic = "logistic", rare = "logistic", squared = "squared", skewed = "squared", counts = "poisson")
   fit <- suppressWarnings(suppressMessages(
     dp_sosp(y ~ ., data.frame(y = y, x), eps = problem$eps, bounds = lapply(data.frame(x), range), progress = FALSE,
-            loss = loss[[problem$loss]], noise = "reproducible")
+            loss = loss[[problem$loss]], noise = "reproducible", inference = inference)
   ))
   predicted <- predict(fit, data.frame(other), type = "response")
   said <- fit$checks$explained
-  list(share = said$fraction, sd = said$sd, better = said$better, held = share_of(problem$loss, y, seen, predicted))
+  c(list(share = said$fraction, sd = said$sd, better = said$better, held = share_of(problem$loss, y, seen, predicted)),
+    if (inference) tests_of(fit))
+}
+
+tests_of <- function(fit) {
+  table <- summary(fit)$coefficients
+  p <- table[-1, 4]
+  all <- dpsosp:::wald_test(fit$inference, seq_along(coef(fit)) > 1)$p
+  list(all = all, each = if (all(is.na(p))) NA else min(1, sum(!is.na(p)) * min(p, na.rm = TRUE)),
+       resolved = mean(!is.na(p)))
 }
 
 summarise <- function(path) {
@@ -85,8 +99,49 @@ summarise <- function(path) {
   }
 }
 
+# Fits that show whether the number alone would do: explained_wald is zero.
+run_intervals <- function(path, runs) {
+  out <- results_file(path, "run")
+  utils::assignInNamespace("explained_wald", -1, "dpsosp")
+  set.seed(2)
+  problems <- rbind(problems, transform(problems[problems$shape == "binary", ], shape = "few"))
+  half <- function(problems) problems[sample(nrow(problems), runs / 2, TRUE), ]
+  chosen <- rbind(half(unique(problems[problems$signal == 0, ])), half(problems[problems$signal > 0, ]))
+  chosen <- chosen[as.vector(rbind(seq_len(runs / 2), runs / 2 + seq_len(runs / 2))), ] # in turn
+  for (run in seq_len(runs)) {
+    row <- c(list(run = run), as.list(chosen[run, ]))
+    if (out$has(row)) next
+    set.seed(run)
+    out$add(c(row, lapply(one(as.list(chosen[run, ]), settings[1, ], TRUE), as.numeric)))
+  }
+}
+
+summarise_intervals <- function(path) {
+  x <- utils::read.csv(path)
+  none <- x$signal == 0
+  gain <- !none & x$held > 0.05
+  p <- pmin(1, 2 * pmin(x$all, x$each))
+  called <- function(p, level) !is.na(p) & p <= level
+  line <- function(name, called) {
+    cat(sprintf("%-28s false %5.3f  seen %5.3f  seen where half are resolved %5.3f\n", name, mean(called[none]),
+                mean(called[gain]), mean(called[gain & x$resolved >= 0.5])))
+  }
+  cat(sum(none), "without a signal,", sum(gain), "with a gain above 0.05,", sum(gain & x$resolved >= 0.5),
+      "of them with half of the coefficients resolved\n")
+  line("number", x$better > 0)
+  for (level in c(0.05, 0.02, 0.01, 0.005, 0.002)) {
+    for (test in c("all", "each")) line(paste(test, level), called(x[[test]], level))
+    line(paste("both", level), called(p, level))
+    line(paste("number or both", level), x$better > 0 | called(p, level) & x$share > -2 * x$sd)
+  }
+}
+
 if (identical(arguments[1], "--summary")) {
   summarise(arguments[2])
+} else if (identical(arguments[1], "--intervals-summary")) {
+  summarise_intervals(arguments[2])
+} else if (identical(arguments[1], "--intervals")) {
+  run_intervals(arguments[2], if (length(arguments) > 2L) as.integer(arguments[3]) else 1600L)
 } else {
   out <- results_file(arguments[1], c("run", "doubt", "counts"))
   set.seed(1)

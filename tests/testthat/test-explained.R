@@ -180,3 +180,50 @@ test_that("permuted counts that vary much more than a Poisson distribution are n
   }, NA)
   expect_lte(sum(called), 1)
 })
+
+test_that("intervals, also later ones, show what the number alone has too much noise for", {
+  d <- frame(6000)
+  d$z <- d$z / 4 + rnorm(6000)
+  set.seed(5)
+  response <- loss_squared(c(-60, 60))
+  before <- fit_of(d, "z", eps = 0.4, loss = response)
+  expect_identical(before$status, "noise")
+  after <- suppressMessages(dp_inference(before, d, eps = 2, noise = "reproducible"))
+  for (fit in list(after, fit_of(d, "z", eps = 1, loss = response, inference = TRUE))) {
+    expect_lt(explained(fit)$fraction, 2 * explained(fit)$sd)
+    expect_lt(explained(fit)$wald, 1e-3)
+    expect_true(explained(fit)$better)
+    expect_identical(fit$status, "iterations")
+    text <- gsub(" +", " ", paste(capture.output(print(fit)), collapse = " "))
+    expect_match(text, "follows the predictors \\(Wald test, p [<=] [0-9e-]+\\); explains about [0-9.]+ % of the var")
+  }
+})
+
+test_that("the p value is that of a Wald test of all coefficients, or of the clearest one", {
+  inference <- list(coefficients = c(9, 1e-9, 1, 2e6), vcov = diag(c(1, 1e-18, 0.25, 1e12)),
+                    reason = c(NA, NA, "no", NA))
+  p <- dpsosp:::wald_any(inference, TRUE)
+  expect_equal(p, 2 * min(pchisq(5, 2, lower.tail = FALSE), 2 * 2 * pnorm(-2)))
+  inference$reason[] <- "no"
+  expect_identical(dpsosp:::wald_any(inference, TRUE), NA_real_)
+  told <- function(fraction, p) {
+    inference <- list(coefficients = qnorm(p / 4), vcov = matrix(1), reason = NA)
+    dpsosp:::told_by_intervals(list(fraction = fraction, sd = 0.1, better = FALSE), inference, list(intercept = FALSE))
+  }
+  expect_true(told(0.1, 1e-4)$better)
+  expect_false(told(0.1, 0.05)$better)
+  expect_false(told(-0.25, 1e-4)$better) # surely worse
+})
+
+test_that("permuted responses are rarely followed, also by columns that are mostly zero", {
+  called <- vapply(seq_len(long_size(60, 8)), function(seed) {
+    set.seed(seed)
+    x <- matrix(rbinom(15000 * 5, 1, 0.03), 15000)
+    d <- data.frame(x, z = if (seed %% 2 == 0) rnorm(15000) else rexp(15000))
+    fit <- suppressWarnings(suppressMessages(dp_sosp(z ~ ., d, eps = 1, loss = "squared", inference = TRUE,
+                                                     bounds = lapply(d[1:5], range), progress = FALSE,
+                                                     noise = "reproducible")))
+    explained(fit)$better
+  }, NA)
+  expect_lte(sum(called), 1)
+})

@@ -50,6 +50,21 @@ test_that("with next to no noise they are lm()'s estimates and the sandwich", {
   expect_equal(coef(later(fit, x, y = d$y)), coef(fit), tolerance = 1e-4)
 })
 
+test_that("rare levels and columns that are mostly zero have intervals that cover, as long rows weigh less", {
+  z <- vapply(seq_len(long_size(40, 6)), function(seed) {
+    set.seed(seed)
+    n <- 15000
+    d <- data.frame(a = rnorm(n), k = rbinom(n, 1, 0.03), m = rbinom(n, 1, 0.3),
+                    f = factor(sample(c("u", "v", "w"), n, TRUE, c(0.5, 0.47, 0.03))))
+    d$y <- 50 + d$a + 3 * d$k + 3 * (d$f == "w") + rnorm(n)
+    fit <- fitted(d, eps = 1, formula = y ~ ., loss = "squared", bounds = list(k = 0:1, m = 0:1), seed = seed)
+    (coef(fit) - coef(lm(y ~ ., d)))[c("k", "fw")] / sqrt(diag(vcov(fit)))[c("k", "fw")]
+  }, numeric(2))
+  expect_lt(mean(z^2, na.rm = TRUE), 1.6)
+  expect_lt(max(abs(z), na.rm = TRUE), 3.5)
+  expect_gt(mean(!is.na(z)), 0.5)
+})
+
 test_that("those of counts are near glm()'s", {
   exact <- glm(k ~ a + b + f, poisson, d)
   for (loss in list(loss_poisson(100), "poisson")) {
