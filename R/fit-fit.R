@@ -29,6 +29,16 @@ new_linear_fit <- function(job) {
   ))
 }
 
+# What intervals tell of how good the fit is. A status that was "noise" was that of a finished run.
+judged_again <- function(fit) {
+  fit$checks$explained <- told_by_intervals(fit$checks$explained, fit$inference, fit$design)
+  if (fit$status == "noise" && isTRUE(fit$checks$explained$better)) {
+    residual <- by_residuals(fit)
+    fit$status <- checked_status(if (residual) "iterations" else "sosp", fit$checks, fit$target, residual = residual)
+  }
+  fit
+}
+
 # The number of iterations in the trace. Steps on fresh records are numbered. Where gradients are clipped all of these
 # count, as the certificate uses another query; otherwise the gradients of the last phase count.
 iterations_done <- function(trace) {

@@ -266,8 +266,9 @@
 #'     and, with intervals, `wald`, a p value for the hypothesis that all coefficients but the intercept are zero, by
 #'     Wald tests of all that are resolved and of the clearest one. `better` is true, too, where this is at most 0.002
 #'     and the fraction is not surely negative. It is about the coefficients that [predict()][predict.dp_sosp] uses. Its
-#'     release, the mean decrease of the loss from the intercept-only model, has 3 percent of the budget, 1 with intervals, or, with `"newton-ridge"` for
-#'     two or more classes and no intervals, three quarters of what `certificate_share` says. `NULL` with published
+#'     release, the mean decrease of the loss from the intercept-only model, has 3 percent of the budget, 1 with
+#'     intervals, or, with `"newton-ridge"` for two or more classes and no intervals, three quarters of what
+#'     `certificate_share` says. `NULL` with published
 #'     constants, for sources that are read once, for counts without an intercept and for networks;
 #'   * `certificate`: estimates and confidence bounds of gradient norm and smallest eigenvalue at
 #'     the solution, `NA` if not measured there, on the scale of the mapped problem or of its geometry; `of` says

@@ -201,9 +201,9 @@ chosen_coefficients <- function(parm, names, call) {
 #' at least one event. Noisy counts of |r| (not of counts) tell the scale of residuals. Then come the Hessian, a first
 #' gradient at w, whose Newton step leads to a point near the minimiser (of counts only where its noise is small, and at
 #' most so far that predictors of rows with the length R move by 1/2), and there the mean gradient, in which residuals
-#' are clipped to \eqn{L / |z|}{L / |z|}, and the second moments of its terms. Rows with a rare level, or a rare value of
-#' a column, are longer than R, which makes the Hessian too small for this coefficient: as the geometry tells about how
-#' long they are, it is taken for that of a column that is shorter by this. Half of the mean of what is cut off,
+#' are clipped to \eqn{L / |z|}{L / |z|}, and the second moments of its terms. Rows with a rare level, or a rare value
+#' of a column, are longer than R, which makes the Hessian too small for this coefficient: as the geometry tells about
+#' how long they are, it is taken for that of a column that is shorter by this. Half of the mean of what is cut off,
 #' by the power law, is added to the error of each coordinate of the gradient. For counts
 #' the second derivatives, which are means, are clipped to b, \eqn{e^{2 s}}{exp(2 s)} times the level, s the standard
 #' deviation of the predictors by the noisy matrix of the fit; for others b = 1, for Huber's loss only where |r| is
@@ -354,16 +354,6 @@ dp_inference <- function(fit, data, eps = NULL, delta = NULL, type = c("sandwich
   fit$coefficients <- inference$coefficients
   fit$inference <- c(inference[names(inference) != "predictor"], list(privacy = new_privacy(claim)))
   judged_again(fit)
-}
-
-# What intervals tell of how good the fit is. A status that was "noise" was that of a finished run.
-judged_again <- function(fit) {
-  fit$checks$explained <- told_by_intervals(fit$checks$explained, fit$inference, fit$design)
-  if (fit$status == "noise" && isTRUE(fit$checks$explained$better)) {
-    residual <- by_residuals(fit)
-    fit$status <- checked_status(if (residual) "iterations" else "sosp", fit$checks, fit$target, residual = residual)
-  }
-  fit
 }
 
 infer_later <- function(claim, fit, type) {
