@@ -68,7 +68,7 @@ check_missing <- function(missing, call) check_choice(missing, missing_known, "m
 
 fills_gaps <- function(missing) !is.null(missing) && missing != "drop"
 
-indicator_name <- function(column) paste0(column, gap_label)
+indicator_name <- function(column) paste0(column, gap_label, recycle0 = TRUE)
 
 # ---- designs ----
 

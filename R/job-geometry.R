@@ -64,18 +64,24 @@ has_weighted_moments <- function(job) job$method$residuals && has_weight(job$des
 
 # Public facts: names, if there are any, bounds of the entries (those of a formula's columns, those declared for a
 # matrix; other columns are bounded by the norm of a row), indicators of factors, which are not known for a matrix, and
-# degrees of polynomials of ordered factors. order: their places in the design.
+# of gaps, and degrees of polynomials of ordered factors. order: their places in the design.
 mapped_columns <- function(design) {
   if (is_matrix_design(design)) {
     p <- nrow(design$box)
-    return(list(order = seq_len(p), box = design$box, indicator = logical(p), degree = rep(1, p)))
+    return(list(order = seq_len(p), box = design$box, indicator = of_gaps(design), degree = rep(1, p)))
   }
   order <- design_order(design)
   if (design$intercept) order <- order[-1] - 1L
-  indicator <- (design$columns$kind != "numeric")[order]
+  indicator <- (design$columns$kind != "numeric" | of_gaps(design))[order]
   most <- min(1, 1 / design$radius)
   list(order = order, name = design$columns$name[order], box = cbind(ifelse(indicator, 0, -most), most),
        indicator = indicator, degree = column_degrees(design)[order])
+}
+
+# Which columns are indicators of gaps?
+of_gaps <- function(design) {
+  if (is_matrix_design(design)) return(seq_len(nrow(design$box)) > length(design$gaps$at %||% design$box[, 1]))
+  design$columns$name %in% indicator_name(names(design$gaps$at))
 }
 
 # Moments of the mapped rows, from public moments of the columns. A tiny standard deviation is enlarged, as in

@@ -203,7 +203,7 @@ options_known <- list(
   "zero-out" = function(form, method) list(neighbours = "zero-out"),
   "population" = function(form, method) list(certificate = "population"),
   persons = function(form, method) list(id = if (form %in% matrices) quote(records$person) else quote(person)),
-  missing = function(form, method) list(missing = "indicate")
+  missing = function(form, method) c(list(missing = "indicate"), if (form %in% matrices) list(radius = sqrt(5)))
 )
 
 # What is asked of each form of data after a fit by "newton-ridge" to data in memory, and the numbers that result.

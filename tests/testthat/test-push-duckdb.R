@@ -44,6 +44,7 @@ test_that("DuckDB's types, expressions and weights are those of R", {
     expect_pushed(list(push = again(TRUE), chunks = again(FALSE)), truth ~ a + b + f + whole, bounds = bounds)
   }
   expect_expressions(connection)
+  expect_gap_expressions(connection, 2)
   expect_random_expressions(connection, long_values(1:60, 1))
   expect_quoted(connection)
   expect_weighed(connection)
