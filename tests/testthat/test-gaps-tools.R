@@ -61,7 +61,8 @@ test_that("gaps of matrices, dense and sparse, are filled by public numbers", {
   box <- cbind(c(-4, 5), c(0, Inf), c(2, Inf))
   fit <- function(x, ...) {
     set.seed(2)
-    quiet_fit(x, y, eps = 5, delta = 1e-6, radius = 3, noise = "reproducible", method = "newton", geometry = "none", ...)
+    quiet_fit(x, y, eps = 5, delta = 1e-6, radius = 3, noise = "reproducible", method = "newton",
+              geometry = "none", ...)
   }
   values <- c(0.5, 0, 2)
   filled <- x
