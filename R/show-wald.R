@@ -98,6 +98,15 @@ dropped_terms <- function(what, fit, terms, call) {
   abort("argument", "Terms to leave out must be among ", first_of(quote_names_each(terms)), ".", call = call)
 }
 
+# What is not resolved has no estimate here either, as in summary(): lmtest's own method would take it from coef().
+#' @exportS3Method lmtest::coeftest
+coeftest.dp_sosp <- function(x, ...) {
+  inference_of(x, sys.call())
+  table <- NextMethod()
+  table[is.na(table[, 2]), 1] <- NA
+  table
+}
+
 # car's own method takes a covariance without NA: those of coefficients that take no part are zero.
 #' @exportS3Method car::linearHypothesis
 linearHypothesis.dp_sosp <- function(model, hypothesis.matrix, rhs = NULL, ...) {

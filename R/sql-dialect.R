@@ -33,6 +33,7 @@ double_dialect <- function(text, known, int, total, quotient, begin, end) {
 #   total(e)    the sum of an integer e of at most 60 bits: computed exactly, then converted to a double
 #   known       types of columns that are numbers, text, truth values, dates and times; times: all types of these two,
 #               which may be infinite; casts: of numbers that the driver would not read as they are
+#               (the least integer is R's NA)
 #   untyped     do only values have types? Then known has names for what is read (R/sql-read.R)
 #   double(x, type)  a numeric column as a double; no value may cause an error
 #   text(x, type)    a column that is text or an integer, as text; bytes(x): such a text, which is equal to another one
@@ -59,7 +60,8 @@ dialects <- list(
     known = list(number = c("float8", "float4", "int2", "int4", "int8", "numeric"),
                  text = c("text", "varchar", "int2", "int4", "int8"), truth = "bool", Date = "date",
                  POSIXct = "timestamptz"),
-    times = c("date", "timestamp", "timestamptz"), casts = c(money = "numeric", float4 = "float8"), untyped = FALSE,
+    times = c("date", "timestamp", "timestamptz"), untyped = FALSE,
+    casts = c(money = "numeric", float4 = "float8", int4 = "float8"),
     # Differences of infinite times are undefined.
     double = function(x, type) {
       switch(type, float8 = x, numeric = sprintf(postgres_numeric, x),
@@ -125,7 +127,7 @@ dialects <- list(
     "CAST(%s AS VARCHAR) COLLATE C",
     list(number = c("numeric", "integer"), text = c("character", "integer", "factor"), truth = "logical"),
     int = "ROUND", total = identity, quotient = "//", begin = "BEGIN TRANSACTION READ ONLY", end = "ROLLBACK"
-  ), list(class = "duckdb_connection", temp = "temp", probe = function(connection, fails) {
+  ), list(class = "duckdb_connection", temp = "temp", casts = c(integer = "DOUBLE"), probe = function(connection, fails) {
     number <- function() DBI::dbGetQuery(connection, "SELECT CAST(txid_current() AS VARCHAR) AS id")
     identical(number(), number())
   })),

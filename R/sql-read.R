@@ -39,7 +39,8 @@ typed_form <- function(dialect, type, known) {
   if (type %in% dialect$times) return(list(sql = "CASE WHEN isfinite(%1$s) THEN %1$s END", type = type))
   if (to %in% "numeric" && type %in% names(dialect$casts)) {
     cast <- dialect$casts[[type]]
-    return(list(sql = sprintf("CAST(%s AS %s)", as_it_is, cast), type = cast))
+    known_as <- if (cast %in% dialect$known$number) cast else dialect$known$number[1]
+    return(list(sql = sprintf("CAST(%s AS %s)", as_it_is, cast), type = known_as))
   }
   if (to %in% "numeric" && is("truth")) {
     return(new_form(dialect, "number", truth_as("%1$s", dialect$number(1), dialect$number(0))))
@@ -55,6 +56,9 @@ typed_form <- function(dialect, type, known) {
   }
   if (to %in% c("character", "factor")) {
     if (is("truth")) return(new_form(dialect, "text", truth_as("%1$s", "'TRUE'", "'FALSE'")))
+    if (type %in% names(dialect$casts) && is("text")) {
+      return(new_form(dialect, "text", dialect$text(as_it_is, type)))
+    }
     if (is("number") && !is("text")) return(new_form(dialect, "text", number_as_text(dialect, type)))
     if (!is("text") && !type %in% dialect$times) return(new_form(dialect, "text", dialect$text("%1$s", type)))
   }

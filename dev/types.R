@@ -54,6 +54,9 @@ servers <- c("postgres", "duckdb")
 kinds <- list(
   "numbers, some infinite or missing" = kind(heavy, bounds = c(-3, 3)),
   "whole numbers" = kind(as.integer(codes), bounds = c(0, 4)),
+  "whole numbers, some the least of 32 bits" = kind(
+    replace(codes, 1:12, -2^31), bounds = c(0, 4), sql = list(postgres = "int4", duckdb = "INTEGER")
+  ),
   "whole numbers of 64 bits" = kind(codes * 2^40, bounds = c(0, 2^42),
                                     sql = list(postgres = "int8", duckdb = "BIGINT")),
   "decimal numbers" = kind(round(numbers, 2), bounds = c(-2, 2),

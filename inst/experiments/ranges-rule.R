@@ -159,13 +159,24 @@ interval_draws <- function(p, range, n, m, eps, draws = 10) {
   }, numeric(6))
 }
 
+# What newton_path() needs of a run of the method "newton" with its defaults, as newton_run() has it of a plan.
+newton_setting <- function(n, dim, rho) {
+  o <- control_newton()
+  rho <- rho * (1 - o$certificate_share)
+  sd <- function(sensitivity, rho) sensitivity / n / sqrt(2 * rho)
+  step <- sd(2, rho * (1 - o$curvature_share) / o$iterations)
+  least <- sqrt(2 * dim) * sd(sqrt(2) / 4, rho * o$curvature_share)
+  list(iterations = o$iterations, tail = o$tail, sd = step, least = least,
+       lambda0 = max(o$lambda_scale * sqrt(o$iterations * dim) * step, least))
+}
+
 # The end of a path from the constant prediction, relative to the solution, along the eigenvectors of the Hessian.
 path_of <- function(hessian, curvature, way, n, m, rho) {
   e <- eigen(hessian, symmetric = TRUE)
   value <- pmax(e$values, 1e-12 * e$values[1])
   along <- drop(crossprod(e$vectors, way))
-  setting <- list(n = n, rho = rho, inference = TRUE, frame = list(intercept = TRUE, dim = m + 1))
-  path <- dpsosp:::newton_path(dpsosp:::newton_run(setting), value, value / curvature / 4, along^2)
+  path <- dpsosp:::newton_path(newton_setting(n, m + 1, dpsosp:::inference_path * rho), value, value / curvature / 4,
+                               along^2)
   list(vectors = e$vectors, bias = -(1 - path$reached) * along, variance = path$variance)
 }
 

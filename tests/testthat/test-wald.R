@@ -72,6 +72,11 @@ test_that("lmtest and car test by the released covariance", {
   expect_error(lmtest::waldtest(fit, "g"), "`a`, `c`, `f`", class = "dpsosp_error_argument")
   expect_error(lmtest::waldtest(smaller, fit), "intervals|larger", class = "dpsosp_error_argument")
   expect_equal(lmtest::coeftest(fit)[, 2], sqrt(diag(vcov(fit))))
+  expect_equal(lmtest::coeftest(fit)[, 1], coef(fit))
+  unseen <- fit
+  unseen$inference$reason[["c"]] <- "no spread seen"
+  expect_true(all(is.na(lmtest::coeftest(unseen)["c", ])))
+  expect_equal(lmtest::coeftest(unseen)[-3, ], lmtest::coeftest(fit)[-3, ])
   expect_equal(car::linearHypothesis(fit, "a = 0")$Chisq[2], table$Chisq[1])
   expect_equal(car::linearHypothesis(fit, c(0, 1, 0, 0, 0))$Chisq[2], table$Chisq[1])
   expect_equal(car::Anova(fit)$Chisq, table$Chisq)
