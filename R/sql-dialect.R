@@ -127,7 +127,8 @@ dialects <- list(
     "CAST(%s AS VARCHAR) COLLATE C",
     list(number = c("numeric", "integer"), text = c("character", "integer", "factor"), truth = "logical"),
     int = "ROUND", total = identity, quotient = "//", begin = "BEGIN TRANSACTION READ ONLY", end = "ROLLBACK"
-  ), list(class = "duckdb_connection", temp = "temp", casts = c(integer = "DOUBLE"), probe = function(connection, fails) {
+  ), list(class = "duckdb_connection", temp = "temp", casts = c(integer = "DOUBLE"),
+          probe = function(connection, fails) {
     number <- function() DBI::dbGetQuery(connection, "SELECT CAST(txid_current() AS VARCHAR) AS id")
     identical(number(), number())
   })),
