@@ -105,7 +105,8 @@ reach <- function(r, top, noise, runs, level) {
   size <- sort(pmin(abs(r), top))
   exact <- fractions(size, ends)
   scale_of <- function(count, sd) .Call(dpsosp:::ffi_residual_scale, ends, count, sd, 1)
-  clip_of <- function(far, scale) min(max(dpsosp:::inference_clip * c(scale, far)), top)
+  intervals_clip <- c(3.5, 1.5) # of the intervals that these constants were chosen with: times the scale, and how far
+  clip_of <- function(far, scale) min(max(intervals_clip * c(scale, far)), top)
   half <- function(clip) sqrt(mean(pmin(size, clip)^2) / n + (0.447 * clip * noise)^2)
   best <- scale_of(exact, 1e-6)[["sd"]]
   best <- half(clip_of(far_of(exact, ends, 0, doubts[[1]], best), best))
