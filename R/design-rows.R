@@ -241,7 +241,7 @@ persons_core <- function(persons) persons[c("code", "n", "most")]
 of_persons <- function(problem, persons) {
   if (is.null(persons)) return(problem)
   core <- persons_core(persons)
-  of <- list(records = function(x) c(x, list(persons = core)), responses = function(x) c(x, list(persons = core)),
+  of <- list(records = function(x) c(x, list(persons = core)),
              columns = function(x) structure(x, persons = core, rows = core$n),
              counted = function(x) structure(x, persons = core, rows = core$n))
   for (name in names(of)) problem[[name]] <- composed_with(of[[name]], problem[[name]])

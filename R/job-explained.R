@@ -77,7 +77,7 @@ null_of_classes <- function(job, cost) {
   given <- if (starts_at_fractions(job)) matrix(job$start, job$side)[1, ]
   free <- !is.null(given) || !job$design$intercept
   constant <- given %||% if (free) numeric(job$outputs) else {
-    answer <- .Call(ffi_oracle_class_counts, bare_oracle(job, job$loss)$pointer, cost, job$noise == "reproducible")
+    answer <- release_classes(job$oracle, cost)
     log(pmax(answer$counts, answer$sd / 2))
   }
   constant <- constant - mean(constant)
@@ -92,7 +92,7 @@ null_of_two <- function(job, cost) {
   p <- 0.5
   constant <- 0
   if (job$design$intercept) {
-    class <- job$class %||% release_class(job, cost)
+    class <- job$class %||% release_class(job$oracle, cost)
     constant <- log_odds(class$fraction, class$sd)
     p <- stats::plogis(constant)
     if (!has_probabilities(job$loss) || !is_logistic(job$loss)) {
@@ -344,7 +344,7 @@ balanced <- function(parts, left) {
 }
 
 used_fraction <- function(job) {
-  if (identical(usable_verdict(list(usable = job$usable, part = FALSE)), "usable")) min(job$usable$fraction, 1) else 1
+  if (identical(usable_verdict(list(usable = job$usable)), "usable")) min(job$usable$fraction, 1) else 1
 }
 
 used_records <- function(job) job$n * used_fraction(job)

@@ -32,7 +32,7 @@ job_geometry <- function(job) {
   }
   columns <- mapped_columns(job$design)
   moments <- if (inherits(job$moments, "dp_geometry")) public_moments(job$moments, columns, job$design) else
-    of_used(release_moments(job, columns), job$level$present)
+    release_moments(job, columns)
   few <- few_records(moments, columns)
   moments <- expected_moments(moments, columns$box, job)
   moments$mean[few] <- 0
@@ -137,14 +137,18 @@ release_moments <- function(job, columns) {
   squared <- box[, 1] < 0 | (!indicator & square + geometry_surely * 2 * most * answer$sd < bound)
   variance <- ifelse(squared, square, bound)
   sd <- answer$sd * ifelse(squared, 2 * most, abs(box[, 2] + box[, 1] - 2 * mean))
-  list(mean = mean, variance = pmin(variance, most^2), sd = sd, centre_sd = answer$sd,
-       usable = if (moments_tell(job)) usable_moment(job$design, constant, answer$sd),
-       ends = if (whole) columns_at_ends(job$design, columns$name, job$private, released, constant, answer$sd))
+  usable <- if (moments_tell(job)) usable_moment(job$design, constant, answer$sd)
+  moments <- list(mean = mean, variance = pmin(variance, most^2), sd = sd, centre_sd = answer$sd, usable = usable,
+                  ends = if (whole) columns_at_ends(job$design, columns$name, job$private, released, constant,
+                                                    answer$sd))
+  of_used(moments, if (job$method$residuals) job$level$present else present_by(usable %||% job$usable))
 }
 
-# Of the records that are used, if their fraction, or their mean weight, was released: the others have zeros.
-of_used <- function(moments, present = NULL) {
-  if (is.null(present) || present == 1) return(moments)
+present_by <- function(usable) if (is.null(usable)) 1 else present_of(usable$fraction, usable$sd)
+
+# Of the records that are used, as their fraction, or their mean weight, tells: the others have zeros.
+of_used <- function(moments, present) {
+  if (present == 1) return(moments)
   square <- (moments$variance + moments$mean^2) / present
   moments[c("mean", "sd", "centre_sd")] <- lapply(moments[c("mean", "sd", "centre_sd")], `/`, present)
   moments$mean <- pmin(pmax(moments$mean, -1), 1)

@@ -275,7 +275,7 @@ plan_setting <- function(plan, n = plan$n, eps = plan$eps) {
     neighbours = plan$neighbours %||% "replace-one", auto = FALSE, call = quote(dp_plan())
   ))
   s <- claim_part(open_budget(add_entries(s, moments = default_moments(s))))
-  left <- s$rho * (1 - (plan$ranges %||% 0))
+  left <- s$rho * (1 - present_share(s) - (plan$ranges %||% 0))
   wishes <- constant_wishes(s)
   if (!is.null(wishes)) {
     s <- add_entries(s, class_fraction = plan_share(s))

@@ -24,9 +24,7 @@
 response_again <- 0.6     # largest fraction, with what looked first, that looks again where none were found,
 response_surely_precise <- 45 # with this n mu of its own
 response_unseen <- 30     # n mu from which on noisy counts may show where in declared bounds the response is
-response_surely <- 2.5    # standard deviations by which the fraction of used records must be below one
 response_reach <- 16      # with intervals, which are about all records, responses are clipped at this times the range
-response_least <- 1e-6    # and its least value, which small weights may come near
 count_octaves_share <- 0.6 # fraction of the level's budget for the octaves,
 count_offset_share <- 0.3  # and of the rest for the mean of e^o
 count_reach <- 0.1         # probability that noise alone shows the next octave, see reached_by(),
@@ -99,7 +97,7 @@ read_response <- function(job, octaves) {
 seen_range <- function(seen) if (is.null(seen$range)) c(-1, 1) else c(seen$range$lower, seen$range$upper)
 
 response_look <- function(job, coding = job$response) {
-  new_look(job$n, bounds_share(job) * job$rho, if (job$inference == "none") ranges_bounding else ranges_keeping,
+  new_look(job$n * job$present[["records"]], bounds_share(job) * job$rho, if (job$inference == "none") ranges_bounding else ranges_keeping,
            job$neighbours, function(names, breaks, rho) {
              counts <- count_response(job, coding, breaks[[1]], rho)
              list(counts = stats::setNames(list(counts$counts), names), sd = counts$sd)
@@ -154,7 +152,7 @@ look_for_range <- function(job, coding, what, why) {
   octaves <- response_octaves(job, coding, bounds_share(job) * job$rho)
   range <- read_response(job, octaves)
   if (again == 0 || attr(range, "found")) return(range)
-  read_response(job, pooled_octaves(octaves, response_octaves(job, coding, again * job$rho)))
+  read_response(job, pooled_counts(octaves, response_octaves(job, coding, again * job$rho)))
 }
 
 # From private ranges.
@@ -199,8 +197,7 @@ release_level <- function(job, rho) {
   oracle <- plain_oracle(job)
   answer <- .Call(ffi_oracle_response, oracle$pointer, rho, oracle$noise == "reproducible")
   present <- answer$moments[1]
-  doubt <- response_surely * answer$sd
-  present <- if (present > 1 - doubt) 1 else max(present, doubt, response_least)
+  present <- present_of(present, answer$sd)
   mean <- min(max(answer$moments[2] / present, -1), 1)
   variance <- min(max(2 * answer$moments[3] / present - mean^2, 0), 1)
   list(present = present, mean = mean, noise = answer$sd / present, variance = variance,
@@ -214,7 +211,7 @@ find_counts <- function(job) {
   top <- if (is.null(job$loss$response)) max_count else job$loss$response[2]
   octaves <- release_octaves(job, top, count_octaves_share * rho)
   more <- if (count_reached(octaves) <= 1) again_share(job) * job$rho else 0
-  if (more > 0) octaves <- pooled_octaves(octaves, release_octaves(job, top, count_octaves_share * more))
+  if (more > 0) octaves <- pooled_counts(octaves, release_octaves(job, top, count_octaves_share * more))
   clip <- count_clip_at(octaves, top)
   rho <- (1 - count_octaves_share) * (rho + more)
   share <- if (has_offset(job$design)) count_offset_share else 0
@@ -234,11 +231,6 @@ find_counts <- function(job) {
 again_share <- function(job) {
   if (is_level_only(job)) return(0)
   precise_share(job, count_again, c(level_share(job), count_level[2])) - level_share(job)
-}
-
-pooled_octaves <- function(a, b) {
-  weight <- b$sd^2 / (a$sd^2 + b$sd^2)
-  list(counts = weight * a$counts + (1 - weight) * b$counts, sd = a$sd * sqrt(weight))
 }
 
 # What intervals, the geometry and the count of usable records leave of the budget.
@@ -323,10 +315,10 @@ release_exposure <- function(job, rho) {
 #   start, class (the released fraction and its standard deviation), class_fraction (of the second class at the start)
 # and completes design by the columns of smooths, of which fewer are worth their noise where a class is rare.
 #
-# p is a release of its own, as this is more accurate. Rows have norm at most one, and the intercept is one coordinate,
-# 1 / radius, so in a gradient of all coefficients it has 2 radius times the noise that p needs. The problem without
-# columns has the mean logistic loss log(1 + e) - p at the intercept 1, which one record changes by at most 1 / n
-# (proofs: constant-prediction). A null record counts there as .62 of a record of the second class.
+# The weights of the classes' records are a release of their own (proofs: sensitivity-classes), as this is more
+# accurate. Rows have norm at most one, and the intercept is one coordinate, 1 / radius, so in a gradient of all
+# coefficients it has 2 radius times the noise that p needs. Where all records are used p follows from the difference of
+# the two weights, with the noise of a single release of p.
 
 job_begin <- function(job) {
   if (!is.null(job$given)) return(add_entries(job, start = job$given))
@@ -357,17 +349,23 @@ constant_cost <- function(n, rho, wishes) {
 }
 
 begin_at_constant <- function(job) {
-  class <- release_class(job, constant_cost(job$n, job$rho, job$wishes))
+  class <- release_class(plain_oracle(job), constant_cost(job$n, job$rho, job$wishes))
   constant <- log_odds(class$fraction, class$sd)
   job <- add_columns(job, class$fraction)
-  add_entries(job, start = c(constant, numeric(job$dim - 1)), class = class, class_fraction = stats::plogis(constant))
+  add_entries(job, start = c(constant, numeric(job$dim - 1)), class = class,
+              class_fraction = stats::plogis(constant))
 }
 
-release_class <- function(job, cost) {
-  oracle <- bare_oracle(job, logistic_loss)
-  answer <- .Call(ffi_oracle_value, oracle$pointer, 1, cost, oracle$noise == "reproducible")
-  list(fraction = log1p(exp(1)) - answer$value, sd = answer$sd)
+# The fraction of the second class, with sd.
+release_class <- function(oracle, cost) {
+  answer <- release_classes(oracle, cost)
+  counts <- answer$counts
+  present <- present_of_classes(answer)
+  if (present == 1) return(list(fraction = (1 + counts[2] - counts[1]) / 2, sd = answer$sd / sqrt(2)))
+  p <- between(counts[2] / present, c(0, 1))
+  list(fraction = p, sd = answer$sd * sqrt(p^2 + (1 - p)^2) / present)
 }
+
 
 # The log-odds of a fraction that is known with standard deviation sd; it is kept at least sd away from 0 and 1.
 log_odds <- function(fraction, sd) stats::qlogis(min(max(fraction, min(sd, 0.5)), 1 - min(sd, 0.5)))
@@ -380,8 +378,7 @@ log_odds <- function(fraction, sd) stats::qlogis(min(max(fraction, min(sd, 0.5))
 starts_at_fractions <- function(job) job$outputs > 1L && !is.null(job$method$family$weighted)
 
 begin_at_fractions <- function(job) {
-  oracle <- bare_oracle(job, job$loss)
-  answer <- .Call(ffi_oracle_class_counts, oracle$pointer, classes_share(job) * job$rho, oracle$noise == "reproducible")
+  answer <- release_classes(plain_oracle(job), classes_share(job) * job$rho)
   constant <- log(pmax(answer$counts, answer$sd / 2))
   add_entries(job, start = as.vector(rbind(constant - mean(constant), matrix(0, job$side - 1, length(constant)))))
 }
@@ -404,7 +401,9 @@ job_ranges <- function(job) {
   columns <- sized$columns(sized)
   open <- names(columns)[is.na(job$design$ranges[names(columns), "lower"])]
   found <- missed <- NULL
-  if (length(columns) > 0L) {
+  if (length(columns) > 0L && is_level(job)) {
+    job <- complete(job, design = in_any_ranges(job)$design)
+  } else if (length(columns) > 0L) {
     smooths <- counted_smooths(sized$design)
     inform("ranges", format_share(usual_ranges_share(job)), " of the budget finds the ", ranges_text(open, smooths),
            " of ", length(columns), if (length(columns) == 1L) " numeric column" else " numeric columns",
@@ -412,6 +411,7 @@ job_ranges <- function(job) {
                                            " more where they are narrow"),
            "; `bounds` declares public ", if (length(open) == 0L) "ranges" else "ones")
     found <- private_ranges(columns, job$budget, ranges_share * job$rho, job$neighbours, job$noise == "reproducible",
+                            present = if (is.null(job$present)) 1 else job$present[["records"]],
                             cutting = job$inference == "none", known = job$design$ranges[smooths, , drop = FALSE])
     missed <- open[!attr(found, "found")[open]]
     warn_missed(missed, job$call)

@@ -50,6 +50,7 @@ new_family <- function(name, control, options, core = function(control) name, ch
 # and, where noise hides what a step could gain, start_shared for those that use the gradients at their start in any
 # case, and start_alone for others.
 start_coarse <- list(c(sd = 0.01, fraction = 0.05), c(sd = 0, fraction = 0.01)) # a rare class needs more
+start_hopeless <- list(c(sd = 0.03, fraction = 0.6)) # above ridge_hopeless
 start_fine <- list(c(sd = 0.002, fraction = 0.1), c(sd = 0.02, fraction = 0.8))
 start_alone <- list(c(sd = 0.002, fraction = 0.8))
 start_shared <- list(c(sd = 0.002, fraction = 0.5), c(sd = 0.02, fraction = 0.8))

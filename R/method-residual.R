@@ -113,7 +113,7 @@ residual_shares <- function(job) {
   level <- level_share(job)
   recalibration <- residual_recalibration[[if (robust) "robust" else if (slopes) "slopes" else "level"]]
   if (!slopes && !job$design$intercept) recalibration <- 0
-  left <- 1 - look_share(job) - level - geometry_share - values_share(job)
+  left <- 1 - present_share(job) - look_share(job) - level - geometry_share - values_share(job)
   parts <- residual_counts * residual_phases + residual_matrix + recalibration
   list(slopes = slopes, left = left, recalibration = recalibration, gradients = path_share(job) * (left - parts))
 }

@@ -180,10 +180,13 @@ control_newton_ridge <- function(iterations = NULL, matrix_share = NULL, certifi
 
 family_newton_ridge <- function() {
   new_family("newton_ridge", function(method, loss) control_newton_ridge(), ridge_options,
-             core = function(control) "ridge", check_problem = check_ridge, constant = function(job) start_coarse,
+             core = function(control) "ridge", check_problem = check_ridge, constant = ridge_start,
              weighted = function(job) (1 - job$control$certificate_share) * (1 - ridge_control(job)$matrix_share),
              because = ", where Newton's method may increase the objective")
 }
+
+# Where steps gain little the level is nearly all of the fit.
+ridge_start <- function(job) if (relative_noise(job, job$rho) > ridge_hopeless) start_hopeless else start_coarse
 
 check_ridge <- function(job) {
   if (columns_of(job) == 0L) {
@@ -208,13 +211,14 @@ ridge_reach <- 2        # number of time constants of the slowest direction
 ridge_iterate_variance <- 0.02 # variance of the predictors caused by the noise of the iterates, over sqrt(d)
 ridge_floor <- 0.4      # least term added to the matrix, over the norm of its noise
 ridge_tail <- 0.85      # fraction of the iterates whose mean is the solution
+ridge_hopeless <- 0.2   # d / (n mu) from which on the level has more of the budget
 ridge_few <- 10000      # with at most so many records fewer steps, 80 passes in all, and half of that variance, suffice
 ridge_matrix <- 0.03    # fraction of the budget for the matrix; twice as much with few records
 
 # The settings, with those that the caller left to the package.
 ridge_control <- function(job) {
   control <- unclass(job$control)
-  few <- job$n <= ridge_few
+  few <- used_number(job) <= ridge_few
   if (is.na(control$iterations)) control$iterations <- if (has_fewer_steps(job)) 70L else 160L
   if (is.na(control$matrix_share)) control$matrix_share <- if (few) 2 * ridge_matrix else ridge_matrix
   control
@@ -226,10 +230,11 @@ ridge_options <- function(job, rho, loss = path_loss(job)) {
   # Where there is little noise longer steps reach coefficients far away, such as those of levels that occur with one
   # class only, where the loss has little curvature.
   factor <- if (slopes) max(ridge_curvature_factor, job$geometry$cap^-2) else 1
+  present <- present_weight(job)
   variance <- ridge_iterate_variance * if (has_fewer_steps(job)) 0.5 else 1
   c(list(curvature = most * factor, start_curvature = start_curvature(job, most),
          size = ridge_norm(job) * job$geometry$cap, intercept = ridge_intercept, signal = ridge_signal,
-         signals = ridge_signals, usual = ridge_usual, reach = ridge_reach, iterate_variance = variance * sqrt(job$dim),
+         signals = ridge_signals, usual = ridge_usual, reach = ridge_reach, iterate_variance = variance * sqrt(job$dim) * present, present = present,
          least = ridge_floor, tail = ridge_tail, matrix = NULL, matrix_sd = 0,
          smooth = curved_parts(job$design), few = job$geometry$few),
     ridge_control(job))
@@ -243,7 +248,7 @@ ridge_norm <- function(job) {
   ridge_size * max(1, smooth_size / sqrt(noise))
 }
 
-has_fewer_steps <- function(job) job$n <= ridge_few && !has_curves(job)
+has_fewer_steps <- function(job) used_number(job) <= ridge_few && !has_curves(job)
 
 # Has the design columns of smooths beyond straight lines?
 has_curves <- function(job) length(job$design$smooth$added) > 0L
@@ -291,7 +296,7 @@ family_classes <- function() {
 
 # Fractions of a job's budget.
 classes_share <- function(job) precise_share(job, classes_precise, classes_counts)
-classes_left <- function(job) 1 - classes_share(job) - geometry_share
+classes_left <- function(job) 1 - present_share(job) - classes_share(job) - geometry_share
 classes_gradients <- function(job) {
   (classes_left(job) - classes_matrix_share(job)) * (1 - job$control$certificate_share)
 }
@@ -331,7 +336,7 @@ classes_options <- function(job, rho) {
   list(iterations = if (is.na(control$iterations)) of$rounds else control$iterations,
        matrix_share = classes_matrix_share(job) / classes_left(job), certificate_share = control$certificate_share,
        confidence = control$confidence, clip = classes_clip_at(job), cap = job$geometry$cap / classes_longer,
-       growth = of$growth, kept = of$kept, reach = classes_reach, signal = classes_signal, signals = classes_signals,
+       growth = of$growth, kept = of$kept, present = present_weight(job), reach = classes_reach, signal = classes_signal, signals = classes_signals,
        usual = classes_usual)
 }
 

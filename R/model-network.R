@@ -54,7 +54,7 @@ network_formula <- function(formula, data, model, loss, bounds, extras, call, pe
   if (columns == 0L) abort("argument", "`formula` leaves a `model` no inputs.", call = call)
   problem$records <- function(job) {
     if (sourced) return(sourced_records(data, job, call))
-    list(x = design_matrix(job$design, data, call = call), y = problem$responses(job)$y,
+    list(x = design_matrix(job$design, data, call = call), y = problem$counted(job)[[1]],
          weighing = design_weighing(job$design, job$response, data, call))
   }
   of_persons(c(problem, list(model = model, input = c(1L, 1L, columns), range = c(-1, 1))), persons)

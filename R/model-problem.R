@@ -16,7 +16,6 @@
 #   cache       of a source: are its mapped rows kept? See keeps_rows()
 #   columns     function(job): the columns whose ranges are to be found, for private_ranges()
 #   records     function(job): the mapped records, for new_oracle()
-#   responses   function(job): the same without columns
 #   counted     function(job): the coded responses as a column, for private_ranges() and release_counts()
 #   split       function(out): the problem of the other rows (rest) and the arguments of dp_certify() about the rows for
 #               which out is TRUE (out); NULL for a source, whose rows cannot be split
@@ -44,7 +43,7 @@ problem_formula <- function(formula, data, loss, bounds, radius, extras, call, i
              y = coded_response(job$design, job$response, data, call, y),
              weighing = design_weighing(job$design, job$response, data, call))
       },
-      responses = function(job) bare_records(coded_response(job$design, job$response, data, call, y))
+      counted = function(job) named_response(job, coded_response(job$design, job$response, data, call, y))
     )
     c(problem, split = function(out) {
       list(rest = of_rows(data[!out, , drop = FALSE], y[!out]), out = list(data = data[out, , drop = FALSE]))
@@ -66,7 +65,6 @@ problem_source <- function(formula, source, loss, bounds, radius, extras, call, 
     source$n, loss, response, design, call, streamed = TRUE,
     columns = function(job) source_columns(source, job$design, call),
     records = function(job) source_records(source, job$design, job$response, call),
-    responses = function(job) source_responses(source, job$design, job$response, call),
     counted = function(job) source_counted(source, job$design, job$response, call), once = source$once,
     hold = source_hold(source, design, response), push = source$push, shards = !is.null(source$shards),
     linked = isTRUE(source$shards$linked) || !is.null(source$push$persons), cache = source$cache
@@ -115,10 +113,6 @@ source_records <- function(source, design, response, call) {
   if (is.null(source$shards)) stream_records(source, design, response, call)
   else shard_records(source, design, response)
 }
-source_responses <- function(source, design, response, call) {
-  if (is.null(source$shards)) stream_responses(source, design, response, call)
-  else shard_records(source, design, response, bare = TRUE)
-}
 source_counted <- function(source, design, response, call) {
   if (is.null(source$shards)) stream_counted(source, design, response, call)
   else shard_counted(source, design, response)
@@ -166,7 +160,7 @@ problem_matrix <- function(x, y, loss, storage, intercept, radius, bounds, weigh
   of_rows <- function(rows, x, y, vectors) {
     problem <- new_problem(rows$n, loss, response, design, call, columns = function(job) list(),
                            records = function(job) matrix_records(rows$core, y, vectors, shift, job$response),
-                           responses = function(job) bare_records(coded_vector(job$response, y, vectors, shift)))
+                           counted = function(job) named_response(job, coded_vector(job$response, y, vectors, shift)))
     c(problem, split = function(out) {
       part <- function(rows) c(list(data = x[rows, , drop = FALSE], y = y[rows]), lapply(vectors, `[`, rows))
       rest <- part(!out)
@@ -200,17 +194,17 @@ check_length <- function(y, n, call) {
   abort("argument", "`y` must have one entry per row of `x`: ", n, ", not ", length(y), ".", call = call)
 }
 
-new_problem <- function(n, loss, response, design, call, columns, records, responses = NULL,
-                        counted = counted_responses, streamed = FALSE, once = NULL, hold = hold_nothing, push = NULL,
+new_problem <- function(n, loss, response, design, call, columns, records, counted,
+                        streamed = FALSE, once = NULL, hold = hold_nothing, push = NULL,
                         shards = FALSE, linked = FALSE, cache = NULL) {
   loss <- loss_of(loss, response)
   list(n = n, loss = loss, outputs = loss_outputs(loss), response = response, design = design, call = call,
-       columns = columns, records = records, responses = responses, counted = counted, streamed = streamed, once = once,
+       columns = columns, records = records, counted = counted, streamed = streamed, once = once,
        hold = hold, push = push, shards = shards, linked = linked, cache = cache)
 }
 
 # Of data in memory.
-counted_responses <- function(job) stats::setNames(list(job$responses(job)$y), job$response$name)
+named_response <- function(job, y) stats::setNames(list(y), job$response$name)
 
 hold_nothing <- function(batches) function() NULL
 
@@ -228,8 +222,6 @@ job_sizes <- function(job) {
   side <- design_dim(job$design)
   list(side = side, dim = side * job$outputs)
 }
-
-bare_records <- function(y) list(rows = matrix(0, length(y), 0), y = y)
 
 check_rows <- function(n, call) if (n == 0L) abort("argument", "`data` has no rows.", call = call)
 

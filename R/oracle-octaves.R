@@ -37,6 +37,9 @@ ranges_bounding <- list(octaves = 1, reach = 0.02, across = 3, tail = 0, outside
                         spare = NA)
 ranges_keeping <- utils::modifyList(ranges_bounding, list(octaves = 1.2, groups = TRUE, spare = 0.005))
 ranges_octave_worth <- 0.05
+ranges_again <- 0.2     # most of the budget for another look at columns whose octaves show no range,
+ranges_precise <- 14    # so that the noise of their counts is this part of n,
+ranges_hopeless <- 4    # unless even all of that leaves it a larger part than this
 ranges_max_lost <- 0.2  # fraction of the values outside the fullest cell that may be cut off
 ranges_others <- 0.02   # fraction of n that is assumed to be outside the fullest cell at least
 ranges_doubt <- 2       # standard deviations added to the values outside
@@ -58,11 +61,11 @@ octave_breaks <- local({
 
 # ---- octaves ----
 
-# The number of values, as far as the counts show that some are missing.
+# The number of values: n, unless the counts show that it is another one.
 values_there <- function(counts, sd, n, doubt = ranges_missing) {
   total <- sum(counts)
   doubt <- doubt * sd * sqrt(length(counts))
-  if (n - total > doubt) max(total, doubt) else n
+  if (abs(n - total) > doubt) max(total, doubt) else n
 }
 
 # NULL, or lower and upper; narrow: do most of the values seem to lie in two octaves of one sign? alone: do no others

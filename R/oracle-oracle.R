@@ -207,11 +207,6 @@ plain_oracle <- function(job, records = job$records(job), loss = path_loss(job))
 # A method may begin with another loss than its job's (method-residual.R, method-ridge.R).
 path_loss <- function(job) if (is.null(job$method$loss)) job$loss else job$method$loss
 
-# Of the responses alone.
-bare_oracle <- function(job, loss) {
-  new_oracle(job$responses(job), loss, job$budget, 1, TRUE, job$neighbours, job$noise)
-}
-
 # weighing: see design-records.R.
 set_weights <- function(pointer, weighing) {
   .Call(ffi_oracle_set_weights, pointer, weighing$weight, weighing$offset, weighing$most)

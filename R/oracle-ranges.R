@@ -11,16 +11,18 @@
 # matrix of the ranges with what seems to lie beyond (oracle-beyond.R), "medians" are those of the columns that are seen
 # (oracle-medians.R), and "single" names columns that seem to have one value. Draws rho from the budget (for intervals
 # 1.2 rho), and more where columns are narrow (look_around()).
-# cutting: may ranges cut off a few values? This would bias coefficients.
+# present: the fraction of the records that are used, as far as it is known. cutting: may ranges cut off a few values?
+# This would bias coefficients.
 # known: a matrix of lower and upper with a row for each column that is a smooth's, NA where its range is to be found;
 # the attribute "cells" then has breaks and mass for each whose range is known or found.
-private_ranges <- function(columns, budget, rho, neighbours, reproducible, cutting = TRUE, known = no_ranges) {
-  n <- if (is.null(attr(columns, "rows"))) length(columns[[1]]) else attr(columns, "rows")
+private_ranges <- function(columns, budget, rho, neighbours, reproducible, present = 1, cutting = TRUE,
+                           known = no_ranges) {
+  n <- present * (if (is.null(attr(columns, "rows"))) length(columns[[1]]) else attr(columns, "rows"))
   look <- new_look(n, rho, if (cutting) ranges_cutting else ranges_keeping, neighbours, function(names, breaks, rho) {
     release_counts(columns, breaks, budget, rho, neighbours, reproducible, names)
   })
   declared <- rownames(known)[!is.na(known[, "lower"])]
-  seen <- see_octaves(look, setdiff(names(columns), declared))
+  seen <- see_again(look, see_octaves(look, setdiff(names(columns), declared)))
   found <- !vapply(seen, function(s) is.null(s$range), NA)
   smooths <- c(declared, intersect(rownames(known), names(seen)[found]))
   seen <- look_around(look, seen, narrow_windows(if (cutting) seen[intersect(names(seen), smooths)] else seen))
@@ -43,6 +45,33 @@ see_octaves <- function(look, names) {
   if (length(names) == 0L) return(list())
   octaves <- look$release(names, rep(list(octave_breaks), length(names)), look$rule$octaves * look$rho)
   lapply(octaves$counts, see, octaves$sd, look)
+}
+
+# Columns without a range say nothing, so a larger part of the budget looks for theirs again, as far as it can be hoped
+# that it will find them. The looks are pooled.
+see_again <- function(look, seen) {
+  missed <- names(Filter(function(s) is.null(s$range), seen))
+  rho <- if (length(missed) > 0L) again_cost(look, seen[[missed[1]]]$sd, length(missed)) else 0
+  if (rho == 0) return(seen)
+  again <- look$release(missed, rep(list(octave_breaks), length(missed)), rho)
+  for (name in missed) {
+    pooled <- pooled_counts(seen[[name]], list(counts = again$counts[[name]], sd = again$sd))
+    seen[[name]] <- see(pooled$counts, pooled$sd, look)
+  }
+  seen
+}
+
+# What leaves counts of this standard deviation, with those of so many columns, one of n / ranges_precise.
+again_cost <- function(look, sd, columns) {
+  most <- ranges_again / ranges_share * look$rho
+  wanted <- (ranges_precise / look$n)^2 - 1 / sd^2
+  rho <- min(most, max(0, look$terms * columns / 2 * wanted))
+  if (rho == most && 1 / sd^2 + 2 * rho / (look$terms * columns) < (ranges_hopeless / look$n)^2) 0 else rho
+}
+
+pooled_counts <- function(a, b) {
+  weight <- b$sd^2 / (a$sd^2 + b$sd^2)
+  list(counts = weight * a$counts + (1 - weight) * b$counts, sd = a$sd * sqrt(weight))
 }
 
 see <- function(counts, sd, look, origin = 0) {

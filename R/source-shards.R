@@ -318,7 +318,7 @@ max_of_sum <- function(loss, columns, intercept, shift, geometry = function() NU
       "gradient difference" = list(length = dim, size = 2 * slope),
       "gradient and hessian" = list(length = dim * (1 + dim), size = max(slope, curvature)),
       "class gradient" = list(length = dim, size = slope * cap),
-      "class counts" = list(length = loss_outputs(loss), size = 1),
+      "class counts" = list(length = max(loss_outputs(loss), 2), size = 1),
       "clipped gradient" = list(length = dim, size = what$clip),
       "model gradient" = list(length = dim, size = slope + curvature * size(what$along)),
       decreases = , "exact decreases" = decreases(),
@@ -353,17 +353,17 @@ max_of_network <- function(dim) {
 
 # ---- a fit ----
 
-# The list for new_oracle(). As stream_records(), but workers open their shards and compute all sums. bare: as in
-# stream_responses(). Each oracle opens them again, with coordinates of its own; the one before of rows, or of responses
-# alone, can then no longer ask. network, dim: a network in the form of the core, and its number of weights.
-shard_records <- function(source, design, response, bare = FALSE, network = NULL, dim = NULL) {
-  rows <- rows_of_shard(design, source$schema, bare, network)
-  weighing <- if (!bare) design_weighing(design, response, source$schema, NULL)
+# The list for new_oracle(). As stream_records(), but workers open their shards and compute all sums. Each oracle opens
+# them again, with coordinates of its own; the one before can then no longer ask. network, dim: a network in the form of
+# the core, and its number of weights.
+shard_records <- function(source, design, response, network = NULL, dim = NULL) {
+  rows <- rows_of_shard(design, source$schema, network)
+  weighing <- design_weighing(design, response, source$schema, NULL)
   columns <- if (is.list(rows)) ncol(rows$x) + sum(rows$indicators) else ncol(rows)
   open <- function(loss, intercept, radius) {
-    used <- union(if (bare) response_used(design) else names(design$schema), source$persons$name)
+    used <- union(names(design$schema), source$persons$name)
     open_shards(source, used, columns, weighing$most %||% 0, list(
-      schema = source$schema, columns = used, design = design, response = response, bare = bare, loss = loss,
+      schema = source$schema, columns = used, design = design, response = response, loss = loss,
       intercept = intercept, radius = radius, network = network, persons = source$persons
     ), dim)
   }

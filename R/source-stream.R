@@ -277,20 +277,11 @@ hold_oracles <- function(held) {
 }
 
 # For a source whose database computes sums: function(loss, intercept, radius), which returns what the core needs.
-stream_push <- function(source, design, response, bare = FALSE) {
+stream_push <- function(source, design, response) {
   if (is.null(source$push)) return(NULL)
   function(loss, intercept, radius) {
-    push_sums(source$push, design, response, source$n, loss, intercept, radius, bare)
+    push_sums(source$push, design, response, source$n, loss, intercept, radius)
   }
-}
-
-# The same without columns: a pass reads only what the responses of the used records need.
-stream_responses <- function(source, design, response, call) {
-  map <- function(data) {
-    list(rows = matrix(0, nrow(data), 0), y = coded_response(design, response, data, call))
-  }
-  c(list(feed = stream_feed(source, response_used(design), map), rows = matrix(0, 0, 0),
-         push = stream_push(source, design, response, bare = TRUE)), stream_persons(source))
 }
 
 # The columns of the data that the responses of the used records need.

@@ -9,7 +9,7 @@
 #   key, id  of the shard, and of the opened rows: a sum is over the rows that this process opened, or it is an error
 # and of what the step needs.
 
-# The last opened rows, and the last opened responses, of each key: their id, number and pointer or plan.
+# The last opened rows of each key: their id, number and pointer or plan.
 opened <- new.env(parent = emptyenv())
 
 worker_steps <- list(
@@ -19,7 +19,7 @@ worker_steps <- list(
     if (!is.null(source$push)) assign(request$key, source, linked)
     list(n = source$n, schema = source$schema, version = worker_version(), linked = !is.null(source$push))
   },
-  # schema, columns, map, bare, loss, intercept, radius: define the rows of a fit, which are kept in memory. persons:
+  # schema, columns, map, loss, intercept, radius: define the rows of a fit, which are kept in memory. persons:
   # NULL, or the name of the id and the largest number of records of a person; n is then the number of persons, here and
   # below. digests: of the columns.
   open = function(request) {
@@ -32,7 +32,7 @@ worker_steps <- list(
     if (!is.null(weighing)) .Call(ffi_shard_set_weights, pointer, weighing$weight, weighing$offset, weighing$most)
     if (!is.null(persons)) .Call(ffi_shard_set_persons, pointer, persons_core(persons))
     n <- persons$n %||% nrow(data)
-    keep_shard(request, list(id = request$id, bare = request$bare, n = n, pointer = pointer))
+    keep_shard(request, list(id = request$id, n = n, pointer = pointer))
     list(n = n, schema = schema_digest(data),
          digests = lapply(data, function(column) .Call(ffi_column_digest, raw(8), column)))
   },
@@ -75,16 +75,13 @@ worker_answer <- function(request) {
 worker_version <- function() as.character(utils::packageVersion("dpsosp"))
 
 opened_shard <- function(request) {
-  for (shard in opened[[request$key]]) if (identical(shard$id, request$id)) return(shard)
+  shard <- opened[[request$key]]
+  if (identical(shard$id, request$id)) return(shard)
   abort("source", "The shard is not open.", call = NULL)
 }
 
-# In place of the one before of its kind: a fit that asks for its responses by themselves goes on with its rows.
-keep_shard <- function(request, shard) {
-  kept <- opened[[request$key]]
-  kept[[if (shard$bare) "responses" else "rows"]] <- shard
-  assign(request$key, kept, opened)
-}
+# In place of the one before.
+keep_shard <- function(request, shard) assign(request$key, shard, opened)
 
 # ---- shards that are tables of databases ----
 
@@ -123,16 +120,15 @@ hold_linked <- function(request) {
 open_linked <- function(request) {
   source <- linked[[request$key]]
   hold_linked(request)
-  make <- if (request$bare) bare_plan else push_plan
   push <- source$push
   if (!is.null(push$persons)) push$persons$most <- request$persons$most
-  plan <- make(push, request$design, request$response, request$n, request$loss, request$intercept,
+  plan <- push_plan(push, request$design, request$response, request$n, request$loss, request$intercept,
                request$radius)
-  if (!request$bare && side_of(plan) > plan$intercept && !"weighted" %in% moved_words(plan)) {
+  if (side_of(plan) > plan$intercept && !"weighted" %in% moved_words(plan)) {
     return(list(n = request$n, refused = "A matrix of these columns is too large for a statement."))
   }
   n <- push_sum(push, plan, list(word = "usable", at = numeric()))[1]
-  keep_shard(request, list(id = request$id, bare = request$bare, n = n, plan = plan))
+  keep_shard(request, list(id = request$id, n = n, plan = plan))
   list(n = n, schema = schema_digest(source$schema[request$columns]), digests = list())
 }
 
@@ -237,16 +233,15 @@ create_shard <- function(request, made) {
   .Call(ffi_shard_create, made$rows, request$intercept, request$radius, made$y, loss$name, loss$parameter)
 }
 
-# bare: without columns, as in stream_responses(); a network takes a matrix.
-rows_of_shard <- function(design, data, bare, network) {
-  if (bare) return(matrix(0, nrow(data), 0L))
+# A network takes a matrix.
+rows_of_shard <- function(design, data, network) {
   if (is.null(network)) design_rows(design, data, "double", NULL) else design_matrix(design, data, call = NULL)
 }
 
 map_records <- function(request, data) {
   y <- coded_response(request$design, request$response, data, NULL)
-  rows <- rows_of_shard(request$design, data, request$bare, request$network)
-  list(rows = rows, y = y, weighing = if (!request$bare) design_weighing(request$design, request$response, data, NULL))
+  rows <- rows_of_shard(request$design, data, request$network)
+  list(rows = rows, y = y, weighing = design_weighing(request$design, request$response, data, NULL))
 }
 
 # A digest of names, kinds and levels.

@@ -79,3 +79,9 @@ read_cells_of <- function(push, rows, cells) {
                                         else as.double(rows$r3[there]) / max_records
   list(rows = known_persons(push$persons, sum(as.double(rows$r2))), counts = counts)
 }
+
+# NULL where one of what is needed is.
+where_known <- function(x, needed) {
+  for (one in needed) x <- sprintf("CASE WHEN (%s) IS NOT NULL THEN %s END", one, x)
+  x
+}

@@ -26,24 +26,6 @@ push_plan <- function(push, design, response, n, loss, intercept, radius) {
        intercept = intercept, radius = radius)
 }
 
-# Only the responses: a record counts fully if its weight and its offset can be used. Of persons all records do, as no
-# column but the response could choose some of them.
-bare_plan <- function(push, design, response, n, loss, intercept, radius) {
-  design$columns <- design$columns[0L, ]
-  plan <- push_plan(push, design, response, n, loss, intercept, radius)
-  plan$y <- where_known(plan$y, c(plan$weight, plan$offset))
-  plan[c("weight", "offset")] <- list(NULL)
-  plan$shift <- 0
-  if (!is.null(plan$persons)) plan$persons$most <- max_records
-  plan
-}
-
-# NULL where one of what is needed is.
-where_known <- function(x, needed) {
-  for (one in needed) x <- sprintf("CASE WHEN (%s) IS NOT NULL THEN %s END", one, x)
-  x
-}
-
 # The expressions of predictors, response and records, named by their text.
 pushed_expressions <- function(design) {
   e <- c(design$predictors[unique(design$columns$variable)], design$response_expression, design$subset, design$weights,

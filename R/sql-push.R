@@ -294,12 +294,11 @@ no_numbers <- paste("Batches from a database are drawn from prepared rows, in a 
 
 # ---- plans ----
 
-# The list of src/r_remote.c for an oracle on the rows of the design, or, if it is bare, on the same records without
-# columns. NULL if a database cannot use a range that was found, or if the statements are too long. Of persons all sums
-# are the database's.
-push_sums <- function(push, design, response, n, loss, intercept, radius, bare = FALSE) {
-  if (!bare && !all(apply(design$ranges, 1L, is_wide))) return(no_sums(push))
-  plan <- (if (bare) bare_plan else push_plan)(push, design, response, n, loss, intercept, radius)
+# The list of src/r_remote.c for an oracle on the rows of the design. NULL if a database cannot use a range that was
+# found, or if the statements are too long. Of persons all sums are the database's.
+push_sums <- function(push, design, response, n, loss, intercept, radius) {
+  if (!all(apply(design$ranges, 1L, is_wide))) return(no_sums(push))
+  plan <- push_plan(push, design, response, n, loss, intercept, radius)
   all <- !is.null(plan$persons)
   words <- if (!all) fitting_words(plan, push_words(plan))
   if (!all && length(words) == 0L) return(NULL)
@@ -326,8 +325,8 @@ push_words <- function(plan) {
   narrow <- items <= 8 * (length(plan$v) + length(plan$k) + 1)
   loss <- sql_losses[[plan$loss$name]]
   several <- has_outputs(plan)
-  c("usable", if (!several) "response", if (rows) c("moments", "weighted moments"), if (narrow) "squares",
-    if (rows) "improvement", if (several) c("value", "gradient", "clipped gradient", "class counts"),
+  c("usable", "class counts", if (!several) "response", if (rows) c("moments", "weighted moments"), if (narrow) "squares",
+    if (rows) "improvement", if (several) c("value", "gradient", "clipped gradient"),
     if (!several && !is.null(loss$value)) {
       c("value", "gradient", "clipped gradient", "decreases", "trace",
         if (narrow) c("majorant", "curvature", "products", if (!is.null(loss$curvature)) "hessian"))
@@ -352,8 +351,7 @@ moved_words <- function(plan) {
     if (residuals) c("residual gradient", "residual counts", "recalibration", "residual products", "residual hessian",
                      "row lengths")
   ))
-  own <- setdiff(push_words(plan), c("moments", "weighted moments", "response", "class counts", "clipped gradient",
-                                    "improvement"))
+  own <- setdiff(push_words(plan), c("moments", "weighted moments", "response", "clipped gradient", "improvement"))
   damped <- if (!residuals && !has_outputs(plan)) fitting_words(in_it(tilt = 0, damped = TRUE), "residual counts")
   union(union(weighted, damped), fitting_words(plan, own))
 }

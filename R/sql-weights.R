@@ -308,8 +308,9 @@ clipped_slopes <- function(plan, classes, most, clip) {
 }
 
 counts_of_classes <- function(plan) {
-  classes <- seq_len(outputs_of(plan))
-  weights <- new_weights("each", sprintf("CASE WHEN y = %d THEN 1e0 WHEN y <> %1$d THEN 0e0 END", classes),
+  classes <- if (has_outputs(plan)) seq_len(outputs_of(plan)) else c(-1, 1)
+  of <- if (has_outputs(plan)) "y = %d" else "y * (%d) > 0"
+  weights <- new_weights("each", sprintf(sprintf("CASE WHEN %s THEN 1e0 WHEN NOT %1$s THEN 0e0 END", of), classes),
                          rep(c(0, 1), length(classes)), fine)
   weights$joint <- sprintf("%s <= %.0f", add_up(weights$names), fine)
   weights

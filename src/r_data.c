@@ -311,9 +311,11 @@ SEXP ffi_oracle_response(SEXP oracle, SEXP rho, SEXP reproducible) {
   return out;
 }
 
+/* Of one output two. */
 SEXP ffi_oracle_class_counts(SEXP oracle, SEXP rho, SEXP reproducible) {
   const struct ask what = {.at = NULL};
-  SEXP answer = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)arg_bundle(oracle)->model.outputs));
+  R_xlen_t outputs = (R_xlen_t)arg_bundle(oracle)->model.outputs;
+  SEXP answer = PROTECT(Rf_allocVector(REALSXP, outputs > 1 ? outputs : 2));
   SEXP sd = PROTECT(Rf_allocVector(REALSXP, 1));
   SEXP out = ask(&query_class_counts, &what, "counts", answer, sd, oracle, rho, reproducible);
   UNPROTECT(2);

@@ -90,6 +90,7 @@ static inline struct ridge_options run_options_ridge(void) {
                             .signals = 7,
                             .usual = 2,
                             .start_curvature = 0.25,
+                            .present = 1,
                             .reach = 2,
                             .iterate_variance = 0.06,
                             .least = 0.4,

@@ -25,6 +25,7 @@ void test_method_rounds(void) {
 
 static struct rounds_options options(void) {
   return (struct rounds_options){.iterations = 20,
+                                 .present = 1,
                                  .eps_g = 2e-3,
                                  .confidence = 0.95,
                                  .certificate_share = 0.05,

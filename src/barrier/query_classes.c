@@ -1,6 +1,6 @@
 /*
- * Several outputs with weighted rows z. c is the clip, R the cap, or the query's own, which is no larger, v in [0, 1] a
- * record's weight, g = p - e_y the slopes of its predictors (proofs: sensitivity-classes).
+ * Classes. c is the clip, R the cap, or the query's own, which is no larger, v in [0, 1] a record's weight, and of
+ * several outputs with weighted rows z, g = p - e_y the slopes of a record's predictors (proofs: sensitivity-classes).
  *
  *   gradient  v z (x) g min(1, c / |g|) min(1, R / |z|), of norm at most c R whatever z and y are: 2 c R / n, zero-out
  *             half
@@ -75,19 +75,20 @@ const struct query query_class_gradient = {.name = "class gradient",
 
 /* ---- counts ---- */
 
-static size_t width_counts(const struct task *task) { return task->model->outputs; }
+/* With one output there are two classes, told apart by the sign of the response. */
+static size_t classes_of(const struct model *m) { return m->outputs > 1 ? m->outputs : 2; }
 
-static void add_counts(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
-  double classes = (double)task->model->outputs;
-  (void)work;
-  for (size_t i = 0; i < b->rows; i++) {
-    sum[loss_class(classes, b->y[i])] += data_share(b, i) * data_weight(b, i);
-  }
+static size_t width_counts(const struct task *task) { return classes_of(task->model); }
+
+static size_t class_of(const struct model *m, double y) {
+  return m->outputs > 1 ? loss_class((double)m->outputs, y) : (size_t)(y > 0);
 }
 
-static int check_counts(const struct scope *s, const struct ask *a) {
-  (void)a;
-  return s->oracle->model.outputs > 1 ? BASE_OK : BASE_ERR_ARGUMENT;
+static void add_counts(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
+  (void)work;
+  for (size_t i = 0; i < b->rows; i++) {
+    sum[class_of(task->model, b->y[i])] += data_share(b, i) * data_weight(b, i);
+  }
 }
 
 static double sensitivity_counts(const struct scope *s, const struct ask *a, size_t i) {
@@ -101,7 +102,6 @@ const struct query query_class_counts = {.name = "class counts",
                                          .mechanism = &mechanism_gaussian,
                                          .keep = KEEP_NOT,
                                          .part = PART_NONE,
-                                         .in_coordinates = COORDINATES_NONE,
+                                         .in_coordinates = COORDINATES_WEIGHTED,
                                          .multi_output = 1,
-                                         .check = check_counts,
                                          .sensitivity = sensitivity_counts};

@@ -222,6 +222,7 @@ struct ridge_options {
   double size;              /* norm of the solution that the ridge is for */
   double intercept;         /* ridge of the intercept, over that of a column whose prior is one */
   double start_curvature;   /* second derivative of the loss at the start */
+  double present;           /* as in struct residual_options */
   double signal;            /* smallest standard deviation of the predictors that the solution is shrunk for */
   int signals;              /* number of such values, each twice the one before */
   double usual;             /* larger ones are less likely (posterior.c) */
@@ -311,6 +312,7 @@ struct rounds_options {
   double cap;               /* length from which on rows weigh less in gradients; at most that of the coordinates */
   double growth;            /* of the budgets of the rounds */
   double kept;              /* fraction of the weights of earlier rounds that a round leaves them */
+  double present;           /* as in struct residual_options */
   double reach;             /* largest standard deviation of a change of the predictors in a round */
   double signal;            /* smallest standard deviation of the predictors that the solution is shrunk for */
   int signals;              /* number of such values, each twice the one before */

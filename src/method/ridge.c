@@ -223,7 +223,7 @@ static int finish(struct run *r) {
   double *variance = r->added, *away = r->direction, *estimate = r->gradient, total = 0;
   double sd = r->s / sqrt(r->o->tail);
   for (size_t j = skip; j < dim; j++) total += r->hessian[j + j * dim] / r->o->start_curvature / r->kappa[j];
-  for (size_t j = 0; j < dim; j++) variance[j] = total > 0 ? 1 / (total * r->kappa[j]) : 0;
+  for (size_t j = 0; j < dim; j++) variance[j] = total > 0 ? r->o->present / (total * r->kappa[j]) : 0;
   penalty_add_hessian(r->f->penalty, dim, r->w, r->hessian);
   memcpy(away, r->w, dim * sizeof(double));
   la_axpy(dim, -1, r->start, away);
@@ -320,6 +320,7 @@ static const struct field ridge_fields[] = {
     FIELD(ridge_options, NUMBER, least),              FIELD(ridge_options, NUMBER, tail),
     FIELD(ridge_options, NUMBERS, matrix),            FIELD(ridge_options, NUMBER, matrix_sd),
     FIELD(ridge_options, NUMBERS, smooth),            FIELD(ridge_options, NUMBERS, few),
+    FIELD(ridge_options, NUMBER, present),
     {NULL, FIELD_FLAG, 0, NULL},
 };
 METHOD(ridge)

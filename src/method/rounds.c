@@ -170,7 +170,7 @@ static void set_prior(struct run *r) {
     for (size_t j = 1; j < side; j++) r->prior[k] += vector[j] * vector[j] * expected[j - 1] * expected[j - 1];
     total += r->prior[k] * r->value[k];
   }
-  la_scale(side, total > 0 ? 1 / total : 0, r->prior);
+  la_scale(side, total > 0 ? r->o->present / total : 0, r->prior);
 }
 
 /* ---- rounds ---- */
@@ -242,7 +242,7 @@ static double largest_change(const struct run *r, const double *x) {
     for (size_t j = 0; j < r->side; j++) sum += r->value[j] * x[j + k * r->side] * x[j + k * r->side];
     most = fmax(most, sum);
   }
-  return sqrt(most);
+  return sqrt(most / r->o->present);
 }
 
 /* ---- curvature ---- */
@@ -285,7 +285,7 @@ static void set_predictors(struct run *r, const double *x) {
     for (size_t j = 0; j < side; j++) {
       size_t i = j + k * side;
       first += r->matrix[j * side] * x[i];
-      r->turned[i] = r->value[j] * x[i];
+      r->turned[i] = r->value[j] / r->o->present * x[i];
     }
     r->mean[k] = oracle_constant(r->f.oracle) * first;
   }
@@ -395,6 +395,7 @@ static const struct field rounds_fields[] = {
     FIELD(rounds_options, NUMBER, cap),
     FIELD(rounds_options, NUMBER, growth),
     FIELD(rounds_options, NUMBER, kept),
+    FIELD(rounds_options, NUMBER, present),
     FIELD(rounds_options, NUMBER, reach),
     FIELD(rounds_options, NUMBER, signal),
     FIELD(rounds_options, COUNT, signals),
