@@ -14,8 +14,8 @@
 #' longer. The section Formulas explains other terms.
 #'
 #' Ranges taken from the data would leak them. `bounds = "private"` finds ranges with 5 percent of the budget (6 with
-#' intervals), and at most 3.2 percent more where values are far from zero and close together, such as years; a
-#' named list such as `list(age = c(17, 90))` declares public ranges, which cost nothing. Ranges of columns that are not
+#' intervals), at most 20 percent more for columns of which these show none, and at most 3.2 percent more where values
+#' are far from zero and close together, such as years; a named list such as `list(age = c(17, 90))` declares public ranges, which cost nothing. Ranges of columns that are not
 #' in the list are found privately, from noisy counts. Such a range is wider where noise could hide values beyond it,
 #' and about 5 percent of the values may be clipped at an end; with intervals only those that the noise hides. `print()`
 #' shows ranges that were found, and the fractions of values beyond them, with two standard deviations, where the counts
@@ -218,8 +218,9 @@
 #' @param start Starting coefficients on the original scale, chosen without looking at the data; with `"newton-ridge"`
 #'   also the centre of its ridge. `NULL` is zero (for a numeric response the middle of its bounds). With an
 #'   intercept and the logistic loss, some methods instead start at the constant prediction: the log-odds of the second
-#'   class, whose fraction of the records (regardless of weights and missing predictors) is released. That takes at most
-#'   5 percent of the budget with `"newton-ridge"`, and with `"newton"` and `"newton-b"` with `"lazy"` curvature. With
+#'   class, whose fraction of the used records, or of their weights, is released. That takes at most
+#'   5 percent of the budget with `"newton-ridge"`, or 60 where the noise hides what its steps could gain (d / (n mu)
+#'   above 0.2), and at most 5 percent with `"newton"` and `"newton-b"` with `"lazy"` curvature. With
 #'   the methods of [control_opt()] with tight constants, which may end at their start, it takes at most 10 percent, but
 #'   up to 80 percent in two cases: where the standard deviation of the fraction would otherwise exceed 0.02; and,
 #'   without a `target`, where the noise hides what their steps could gain (d / (n mu) above 0.1, see

@@ -21,8 +21,8 @@
 
 checks_z <- stats::qnorm(0.999)
 checks_seen <- 6.2 # fraction over s that is found with probability 0.999
-checks_few <- 0.5 # fraction below which weights may be of another scale than they are to be
-checks_least <- 0.1 # smallest fraction of the records that are expected to be used
+checks_half <- 0.5 # smallest fraction of the records that missing values are expected to leave,
+checks_least <- 0.1 # and `subset` or `weights`
 checks_end <- 0.1 # a column's mean is expected to be at least this part of the range away from its ends
 
 new_checks <- function(job) {
@@ -41,7 +41,8 @@ usable_verdict <- function(checks) {
   usable <- checks$usable
   if (is.null(usable)) return(NA_character_)
   if (usable$fraction >= checks_z * usable$sd) return("usable")
-  if (checks_least >= checks_seen * usable$sd) "null" else "unclear"
+  least <- if (checks$part) checks_least else checks_half
+  if (least >= checks_seen * usable$sd) "null" else "unclear"
 }
 
 # Is nothing worth releasing any more?
@@ -115,7 +116,7 @@ null_text <- function(checks, n) {
                   "null: at most ", most(), " seem to be used. Check ", what, if (checks$part) ", `subset`, `weights`",
                   ".", gaps_advice(checks), if (isTRUE(checks$weights)) paste0(" ", dropping_weights, ".")))
   }
-  if (identical(verdict, "usable") && isTRUE(checks$weights) && usable$fraction + checks_z * usable$sd < checks_few) {
+  if (identical(verdict, "usable") && isTRUE(checks$weights) && usable$fraction + checks_z * usable$sd < checks_half) {
     return(paste0("Only about ", fraction_text(usable), " of the ", if (isTRUE(checks$persons)) "persons" else
       "records", " are used. ", dropping_weights, "."))
   }

@@ -344,7 +344,7 @@ balanced <- function(parts, left) {
 }
 
 used_fraction <- function(job) {
-  if (identical(usable_verdict(list(usable = job$usable)), "usable")) min(job$usable$fraction, 1) else 1
+  if (identical(usable_verdict(list(usable = job$usable, part = FALSE)), "usable")) min(job$usable$fraction, 1) else 1
 }
 
 used_records <- function(job) job$n * used_fraction(job)

@@ -38,7 +38,8 @@ needs_present <- function(job) job$method$residuals || !is.null(job$method$famil
 in_any_ranges <- function(job) {
   if (!is_matrix_design(job$design)) {
     open <- rownames(job$design$ranges)[is.na(job$design$ranges[, "lower"])]
-    any <- matrix(c(-1, 1), length(open), 2L, byrow = TRUE, dimnames = list(open, c("lower", "upper")))
+    any <- cbind(lower = rep(-1, length(open)), upper = rep(1, length(open)))
+    rownames(any) <- open
     job <- complete(job, design = design_fill_ranges(job$design, any))
   }
   open <- is_numeric_response(job$response) && is.null(job$loss$response)

@@ -356,9 +356,10 @@ begin_at_constant <- function(job) {
               class_fraction = stats::plogis(constant))
 }
 
-# The fraction of the second class, with sd.
-release_class <- function(oracle, cost) {
-  answer <- release_classes(oracle, cost)
+release_class <- function(oracle, cost) fraction_of_second(release_classes(oracle, cost))
+
+# The fraction of the second class and its standard deviation, from the weights of both.
+fraction_of_second <- function(answer) {
   counts <- answer$counts
   present <- present_of_classes(answer)
   if (present == 1) return(list(fraction = (1 + counts[2] - counts[1]) / 2, sd = answer$sd / sqrt(2)))
@@ -367,8 +368,13 @@ release_class <- function(oracle, cost) {
 }
 
 
-# The log-odds of a fraction that is known with standard deviation sd; it is kept at least sd away from 0 and 1.
-log_odds <- function(fraction, sd) stats::qlogis(min(max(fraction, min(sd, 0.5)), 1 - min(sd, 0.5)))
+# The log-odds of the expected fraction, if one that is known with this standard deviation may be any: that of a normal
+# distribution within [0, 1], which has the smallest expected loss.
+log_odds <- function(fraction, sd) {
+  fraction <- between(fraction, c(-3 * sd, 1 + 3 * sd)) # noise alone
+  ends <- (c(0, 1) - fraction) / sd
+  stats::qlogis(fraction - sd * diff(stats::dnorm(ends)) / diff(stats::pnorm(ends)))
+}
 
 # ---- the fractions of several classes ----
 
@@ -389,6 +395,8 @@ begin_at_fractions <- function(job) {
 # Fraction of the job's budget.
 ranges_share <- 0.05
 usual_ranges_share <- function(job) ranges_share * if (job$inference == "none") 1 else ranges_keeping$octaves
+
+ranges_start <- 0.6 # most of the budget for the start and another look at ranges
 
 # Of columns that are narrow, for a closer look. Smooths have one of their own.
 narrow_ranges_share <- function(smooths) {
@@ -412,7 +420,8 @@ job_ranges <- function(job) {
            "; `bounds` declares public ", if (length(open) == 0L) "ranges" else "ones")
     found <- private_ranges(columns, job$budget, ranges_share * job$rho, job$neighbours, job$noise == "reproducible",
                             present = if (is.null(job$present)) 1 else job$present[["records"]],
-                            cutting = job$inference == "none", known = job$design$ranges[smooths, , drop = FALSE])
+                            cutting = job$inference == "none", known = job$design$ranges[smooths, , drop = FALSE],
+                            tails = job$method$residuals, again = again_for_ranges(job) * job$rho)
     missed <- open[!attr(found, "found")[open]]
     warn_missed(missed, job$call)
     job <- complete(job, design = design_fill_ranges(job$design, found[open, , drop = FALSE]))
@@ -431,6 +440,16 @@ job_ranges <- function(job) {
 takes_powers <- function(job) {
   is.null(job$model) && !is_matrix_design(job$design) && job$penalty$name == "none" &&
     !inherits(job$moments, "dp_geometry") && !may_clip(job$design)
+}
+
+# Not what the start may need. Where that is most of the budget columns matter little.
+again_for_ranges <- function(job) {
+  wishes <- class_wishes(job)
+  start <- if (!is.null(wishes)) constant_cost(job$n, job$rho, wishes) / job$rho
+           else if (starts_at_fractions(job)) classes_share(job)
+           else if (job$method$residuals) level_share(job) + look_share(job) + bounds_again(job)
+           else 0
+  between(ranges_start - start, c(0, ranges_again))
 }
 
 ranges_text <- function(open, smooths) {

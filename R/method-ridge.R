@@ -21,7 +21,9 @@
 #' `start` is given. A record with a number beyond such an end, which `bounds` of a matrix may declare wrongly, has a
 #' smaller weight.
 #'
-#' A fit proceeds as follows.
+#' Every fit begins with a release of how many records are used, with at most 1 percent of the budget (twice with
+#' `weights`, whose sum is then released, too): records that are null make no difference to what follows. Then a fit
+#' proceeds as follows.
 #' 1. The fraction `matrix_share` of the budget pays for one release of the matrix of second moments of the weighted
 #'    rows. With the factor c, roughly the curvature of the loss, it becomes the matrix M of the quadratic model. c is
 #'    0.3, or less where there is little noise: at least 0.15 and at least 0.3 / cap^2, where cap is B divided by its

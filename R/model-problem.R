@@ -194,7 +194,7 @@ check_length <- function(y, n, call) {
   abort("argument", "`y` must have one entry per row of `x`: ", n, ", not ", length(y), ".", call = call)
 }
 
-new_problem <- function(n, loss, response, design, call, columns, records, counted,
+new_problem <- function(n, loss, response, design, call, columns, records, counted = NULL,
                         streamed = FALSE, once = NULL, hold = hold_nothing, push = NULL,
                         shards = FALSE, linked = FALSE, cache = NULL) {
   loss <- loss_of(loss, response)

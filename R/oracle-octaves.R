@@ -31,16 +31,16 @@ ranges_error <- 0.01    # probability that noise is mistaken for a column's core
 # deviations, that there are no values? octaves: the part of the budget for ranges that counts them. groups: do sums of
 # octaves show values, too? spare: with noise that could hide more than this fraction of n beyond an end, ranges have
 # one octave more; NA: never. Fits with intervals keep values; ranges_bounding is for responses of other fits.
-ranges_cutting <- list(octaves = 0.75, reach = 0.1, across = 2, tail = 0.03, outside = 0.05, surely = FALSE,
-                       groups = FALSE, spare = NA)
-ranges_bounding <- list(octaves = 1, reach = 0.02, across = 3, tail = 0, outside = 0.01, surely = TRUE, groups = FALSE,
-                        spare = NA)
+ranges_cutting <- list(octaves = 0.75, reach = 0.1, across = 2, tail = 0.03, outside = 0.05, worth = 0.05,
+                       surely = FALSE, groups = FALSE, spare = NA)
+ranges_bounding <- list(octaves = 1, reach = 0.02, across = 3, tail = 0, outside = 0.01, worth = 0.05, surely = TRUE,
+                        groups = FALSE, spare = NA)
 ranges_keeping <- utils::modifyList(ranges_bounding, list(octaves = 1.2, groups = TRUE, spare = 0.005))
-ranges_octave_worth <- 0.05
 ranges_again <- 0.2     # most of the budget for another look at columns whose octaves show no range,
 ranges_precise <- 14    # so that the noise of their counts is this part of n,
 ranges_hopeless <- 4    # unless even all of that leaves it a larger part than this
 ranges_max_lost <- 0.2  # fraction of the values outside the fullest cell that may be cut off
+ranges_few <- 1000      # n mu from which on fits by residuals cut off less, in proportion to its inverse
 ranges_others <- 0.02   # fraction of n that is assumed to be outside the fullest cell at least
 ranges_doubt <- 2       # standard deviations added to the values outside
 ranges_missing <- 3     # standard deviations that are evidence for missing values
@@ -190,7 +190,7 @@ other_side <- function(counts, core, top, sd, n, rule) {
 
 # ---- cells ----
 
-read_cells <- function(counts, range, sd, n) {
+read_cells <- function(counts, range, sd, n, worth = ranges_cutting$worth) {
   k <- length(counts)
   edges <- seq(range$lower, range$upper, length.out = k + 1L)
   pairs <- expand.grid(first = seq_len(k), last = seq_len(k))
@@ -201,7 +201,7 @@ read_cells <- function(counts, range, sd, n) {
   at_most <- function(count, cells) pmax(count, 0) + ranges_doubt * sd * sqrt(cells)
   lost <- pmin(at_most(total[k + 1L] - inside, k - width), at_most(n - inside, width))
   others <- max(n - max(counts), ranges_others * n)
-  cost <- ifelse(lost > ranges_max_lost * others, Inf, log2(width) + lost / (ranges_octave_worth * others))
+  cost <- ifelse(lost > ranges_max_lost * others, Inf, log2(width) + lost / (worth * others))
   best <- which.min(cost)
   list(lower = edges[pairs$first[best]], upper = edges[pairs$last[best] + 1L])
 }

@@ -13,16 +13,18 @@
 # 1.2 rho), and more where columns are narrow (look_around()).
 # present: the fraction of the records that are used, as far as it is known. cutting: may ranges cut off a few values?
 # This would bias coefficients.
-# known: a matrix of lower and upper with a row for each column that is a smooth's, NA where its range is to be found;
+# tails: is as little cut off as the noise allows? again: rho for another look at
+# columns of which nothing is seen. known: a matrix of lower and upper with a row for each column that is a smooth's, NA where its range is to be found;
 # the attribute "cells" then has breaks and mass for each whose range is known or found.
-private_ranges <- function(columns, budget, rho, neighbours, reproducible, present = 1, cutting = TRUE,
-                           known = no_ranges) {
+private_ranges <- function(columns, budget, rho, neighbours, reproducible, cutting = TRUE, known = no_ranges,
+                           present = 1, tails = FALSE, again = 0) {
   n <- present * (if (is.null(attr(columns, "rows"))) length(columns[[1]]) else attr(columns, "rows"))
-  look <- new_look(n, rho, if (cutting) ranges_cutting else ranges_keeping, neighbours, function(names, breaks, rho) {
+  rule <- if (cutting) ranges_cutting else ranges_keeping
+  look <- new_look(n, rho, if (tails) cutting_less(rule, n * sqrt(2 * rho / ranges_share)) else rule, neighbours, function(names, breaks, rho) {
     release_counts(columns, breaks, budget, rho, neighbours, reproducible, names)
   })
   declared <- rownames(known)[!is.na(known[, "lower"])]
-  seen <- see_again(look, see_octaves(look, setdiff(names(columns), declared)))
+  seen <- see_again(look, see_octaves(look, setdiff(names(columns), declared)), again)
   found <- !vapply(seen, function(s) is.null(s$range), NA)
   smooths <- c(declared, intersect(rownames(known), names(seen)[found]))
   seen <- look_around(look, seen, narrow_windows(if (cutting) seen[intersect(names(seen), smooths)] else seen))
@@ -33,6 +35,12 @@ private_ranges <- function(columns, budget, rho, neighbours, reproducible, prese
   structure(ranges, found = found, cells = cells$masses, beyond = beyond_all(seen[found], octave_breaks),
             medians = c(masses_medians(cells$masses), counts_medians(seen[found])),
             single = names(Filter(function(s) isTRUE(s$single), seen)))
+}
+
+# With little noise the part of a column's effect that is cut off costs more than a wider range.
+cutting_less <- function(rule, precision) {
+  less <- min(1, ranges_few / precision)
+  utils::modifyList(rule, list(tail = less * rule$tail, worth = less * rule$worth))
 }
 
 # What releases of counts need: release is a function(names, breaks, rho) that returns counts and their sd.
@@ -49,9 +57,9 @@ see_octaves <- function(look, names) {
 
 # Columns without a range say nothing, so a larger part of the budget looks for theirs again, as far as it can be hoped
 # that it will find them. The looks are pooled.
-see_again <- function(look, seen) {
+see_again <- function(look, seen, most) {
   missed <- names(Filter(function(s) is.null(s$range), seen))
-  rho <- if (length(missed) > 0L) again_cost(look, seen[[missed[1]]]$sd, length(missed)) else 0
+  rho <- if (length(missed) > 0L) again_cost(look, seen[[missed[1]]]$sd, length(missed), most) else 0
   if (rho == 0) return(seen)
   again <- look$release(missed, rep(list(octave_breaks), length(missed)), rho)
   for (name in missed) {
@@ -61,9 +69,9 @@ see_again <- function(look, seen) {
   seen
 }
 
-# What leaves counts of this standard deviation, with those of so many columns, one of n / ranges_precise.
-again_cost <- function(look, sd, columns) {
-  most <- ranges_again / ranges_share * look$rho
+# What leaves counts of this standard deviation, with those of so many columns, one of n / ranges_precise; at most
+# `most`.
+again_cost <- function(look, sd, columns, most) {
   wanted <- (ranges_precise / look$n)^2 - 1 / sd^2
   rho <- min(most, max(0, look$terms * columns / 2 * wanted))
   if (rho == most && 1 / sd^2 + 2 * rho / (look$terms * columns) < (ranges_hopeless / look$n)^2) 0 else rho
@@ -99,15 +107,15 @@ see_cells <- function(look, seen, smooths, known, columns) {
               }))
   if (length(breaks) == 0L) return(list(seen = seen))
   cells <- look$release(names(breaks), breaks, rest)
-  seen[refine] <- Map(see_closer, seen[refine], breaks[refine], cells$counts[refine], cells$sd)
+  seen[refine] <- Map(see_closer, seen[refine], breaks[refine], cells$counts[refine], cells$sd, look$rule$worth)
   list(seen = seen, windows = lapply(Filter(function(s) s$close, seen[refine]), `[[`, "window"),
        masses = lapply(stats::setNames(nm = smooths), function(name) {
          list(breaks = breaks[[name]], mass = cell_masses(cells$counts[[name]], cells$sd, look$n))
        }))
 }
 
-see_closer <- function(s, breaks, counts, sd) {
-  range <- read_cells(counts, s$range, sd, s$there)
+see_closer <- function(s, breaks, counts, sd, worth) {
+  range <- read_cells(counts, s$range, sd, s$there, worth)
   run <- fullest_run(counts, zoom_few)
   few <- range$upper - range$lower < (zoom_few - 0.5) * (breaks[2] - breaks[1])
   alone <- s$range$alone && s$there - run$sum <= ranges_missing * sd * sqrt(zoom_few)

@@ -308,10 +308,9 @@ clipped_slopes <- function(plan, classes, most, clip) {
 }
 
 counts_of_classes <- function(plan) {
-  classes <- if (has_outputs(plan)) seq_len(outputs_of(plan)) else c(-1, 1)
-  of <- if (has_outputs(plan)) "y = %d" else "y * (%d) > 0"
-  weights <- new_weights("each", sprintf(sprintf("CASE WHEN %s THEN 1e0 WHEN NOT %1$s THEN 0e0 END", of), classes),
-                         rep(c(0, 1), length(classes)), fine)
+  class <- if (has_outputs(plan)) paste("y =", seq_len(outputs_of(plan))) else c("y < 0", "y > 0")
+  weights <- new_weights("each", sprintf("CASE WHEN %s THEN 1e0 WHEN NOT (%1$s) THEN 0e0 END", class),
+                         rep(c(0, 1), length(class)), fine)
   weights$joint <- sprintf("%s <= %.0f", add_up(weights$names), fine)
   weights
 }

@@ -5,6 +5,8 @@
  */
 #include "fixture.h"
 
+#include <string.h>
+
 enum { P = 3, SIDE = P + 1, K = 4, DIM = K * SIDE, MOST_ROWS = 20 };
 
 enum quantity { COUNTS, MOMENTS, GRADIENT, PLAIN, MATRIX, QUANTITIES };
@@ -23,6 +25,7 @@ static void random_pairs(enum oracle_neighbours neighbours, enum quantity q);
 static void worst_pairs(enum oracle_neighbours neighbours, size_t n);
 static double share(enum oracle_neighbours neighbours, enum quantity q, const struct pair *pair);
 static void values_by_definition(int weighted);
+static void two_classes(enum oracle_neighbours neighbours);
 static void refused(void);
 
 void test_barrier_classes(void) {
@@ -33,6 +36,7 @@ void test_barrier_classes(void) {
       for (size_t n = 3; n <= MOST_ROWS; n += 17) worst_pairs(neighbours, n);
     }
     for (int weighted = 0; weighted <= 1; weighted++) values_by_definition(weighted);
+    for (int neighbours = ORACLE_REPLACE_ONE; neighbours <= ORACLE_ZERO_OUT; neighbours++) two_classes(neighbours);
   }
   fixture_storage = FIXTURE_DENSE;
   refused();
@@ -267,10 +271,49 @@ static void values_by_definition(int weighted) {
   base_free(weight);
 }
 
+/* ---- one output ---- */
+
+/* With one output there are two classes. The first record changes its class, or becomes null. */
+static void two_classes(enum oracle_neighbours neighbours) {
+  enum { N = 40 };
+  double x[N * P], y[N], weight[N], answer[2][2], change = 0;
+  for (int k = 0; k < 2; k++) {
+    double want[2] = {0};
+    struct fixture f = {.x = base_alloc(N * P, sizeof *x), .y = base_alloc(N, sizeof *y)};
+    struct loss *loss;
+    for (size_t i = 0; i < N; i++) {
+      for (size_t j = 0; j < P; j++) x[i + j * N] = (double)((i * (j + 3)) % 7) / 7;
+      y[i] = i % 3 == 0 ? 1 : -1;
+      weight[i] = i == 0 ? 1 : (double)(i % 5) / 4;
+    }
+    if (k == 1) y[0] = neighbours == ORACLE_ZERO_OUT ? NAN : -1;
+    x[7] = NAN;
+    memcpy(f.x, x, sizeof x);
+    memcpy(f.y, y, sizeof y);
+    CHECK(loss_create("logistic", 0, &loss) == BASE_OK);
+    CHECK(fixture_data(f.x, N, P, 1, 1.5, f.y, &f.arrays, &f.data) == BASE_OK);
+    CHECK(open_oracle(f.data, loss, NULL, &ctest_entropy, neighbours, &f.oracle) == BASE_OK);
+    CHECK(oracle_set_weights(f.oracle, weight, NULL, 0) == BASE_OK);
+    for (size_t i = 0; i < N; i++) {
+      if (i != 7 && !isnan(y[i])) want[y[i] > 0] += weight[i] / N;
+    }
+    const struct ask what = {.at = NULL};
+    CHECK(release_check(oracle_all(f.oracle), &query_class_counts, &what) == BASE_OK);
+    CHECK(mean_of(oracle_all(f.oracle), &query_class_counts, &what, answer[k]) == BASE_OK);
+    for (size_t j = 0; j < 2; j++) CHECK_NEAR(answer[k][j], want[j], 1e-12);
+    double sensitivity = query_class_counts.sensitivity(oracle_all(f.oracle), &what, 0);
+    CHECK_NEAR(sensitivity, (neighbours == ORACLE_ZERO_OUT ? 1 : sqrt(2)) / N, 1e-9);
+    fixture_close(&f);
+    loss_free(loss);
+  }
+  for (size_t j = 0; j < 2; j++) change = hypot(change, answer[0][j] - answer[1][j]);
+  CHECK_NEAR(change * N, neighbours == ORACLE_ZERO_OUT ? 1 : sqrt(2), 1e-9);
+}
+
 /* ---- refusals ---- */
 
-/* Coordinates of another number of outputs, or of rows that are clipped; slopes in the rows' own coordinates; counts in
- * others, or of one output; clips that are no use. Nothing is charged. */
+/* Coordinates of another number of outputs, or of rows that are clipped; slopes in the rows' own coordinates; clips
+ * that are no use. Nothing is charged. */
 static void refused(void) {
   double answer[DIM], sd[DIM];
   for (int k = 0; k < 5; k++) { /* not moved, moved, for other outputs, one output, for clipped rows */
@@ -297,9 +340,6 @@ static void refused(void) {
       const struct answer to = {answer, sd, NULL};
       if (k != 1 || fault > 0) {
         CHECK(release(oracle_all(f.oracle), &query_class_gradient, &what, 0.1, to) == BASE_ERR_ARGUMENT);
-      }
-      if (k == 1 || k == 3) {
-        CHECK(release(oracle_all(f.oracle), &query_class_counts, &what, 0.1, to) == BASE_ERR_ARGUMENT);
       }
     }
     CHECK(ledger_length(f.ledger) == 0);

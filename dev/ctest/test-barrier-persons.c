@@ -41,6 +41,7 @@ static const struct item items[] = {
     {&query_best_step, "logistic", MAPPED, 0.1},
     {&query_class_gradient, "multinomial", WEIGHTED, 0.2},
     {&query_class_counts, "multinomial", MAPPED, 0.6},
+    {&query_class_counts, "logistic", MAPPED, 0.6},
     {&query_response, "huber", MAPPED, 0.3},
     {&query_residual_gradient, "squared", WEIGHTED, 0.3},
     {&query_residual_products, "squared", WEIGHTED, 0.1},

@@ -40,7 +40,7 @@ cutting <- function(...) list(ranges_cutting = utils::modifyList(dpsosp:::ranges
 settings <- list(
   chosen = list(), "core 5 %" = list(ranges_error = 0.05), "reach 5 %" = cutting(reach = 0.05),
   "reach 20 %" = cutting(reach = 0.2), "tail 1 %" = cutting(tail = 0.01), "tail 2 %" = cutting(tail = 0.02),
-  "tail 5 %" = cutting(tail = 0.05), "octave worth 10 %" = list(ranges_octave_worth = 0.1),
+  "tail 5 %" = cutting(tail = 0.05), "octave worth 10 %" = cutting(worth = 0.1),
   "doubt 1 sd" = list(ranges_doubt = 1), "octaves 60 %" = cutting(octaves = 0.6),
   "octaves 90 %" = cutting(octaves = 0.9)
 )

@@ -99,7 +99,7 @@ said_by <- function(code) {
 # What a run released, without the releases that tell how many records it uses and how much better it is.
 run_ledger <- function(fit) {
   ledger <- dp_ledger(fit)
-  ledger[!ledger$what %in% c("usable records", "value", "improvement"), ]
+  ledger[!ledger$what %in% c("usable records", "class counts", "value", "improvement"), ]
 }
 
 # Lists of what is said and whether the fit ended, as no records are used: it then says less than another one.

@@ -71,7 +71,7 @@ test_that("where zeros alone seem to be there, the octaves are released again, a
 })
 
 test_that("two releases of octaves are one of less noise", {
-  pooled <- dpsosp:::pooled_octaves(list(counts = c(0.5, 0.1), sd = 0.1), list(counts = c(0.6, 0), sd = 0.05))
+  pooled <- dpsosp:::pooled_counts(list(counts = c(0.5, 0.1), sd = 0.1), list(counts = c(0.6, 0), sd = 0.05))
   expect_equal(pooled, list(counts = c(0.58, 0.02), sd = 1 / sqrt(1 / 0.1^2 + 1 / 0.05^2)))
 })
 

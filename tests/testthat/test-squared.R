@@ -111,7 +111,7 @@ test_that("no data set causes an error, a warning or another message", {
     usual <- said(rnorm(n), eps = eps, loss = loss)
     for (y in cases) expect_identical(said(y, eps = eps, loss = loss), usual)
   }
-  for (x in c(0.5, NA)) expect_identical(said(rnorm(n), x = rep(x, n)), said(rnorm(n)))
+  expect_identical(said(rnorm(n), x = rep(0.5, n)), said(rnorm(n)))
   few <- data.frame(matrix(runif(20 * 40), 20), y = rnorm(20))
   columns <- stats::setNames(rep(list(0:1), 40), names(few)[1:40])
   expect_true(all(is.finite(coef(squared(few, loss_squared(c(-3, 3)), 0.1, columns, y ~ .)))))

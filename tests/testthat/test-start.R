@@ -20,43 +20,42 @@ test_that("columns that say nothing, and a rare class: nearly the loss of the co
   expect_gt(mean_loss(study(start = numeric(31), method = "newton")), constant + 0.1)
 })
 
-test_that("the release of the class's share has the sensitivity 1 / n and costs no more than it needs", {
+# Of the weights of both classes: its noise is that of the fraction times sqrt(2), where all records are used.
+of_classes <- function(fit) dp_ledger(fit)[dp_ledger(fit)$what == "class counts", ][1, ]
+
+test_that("the release of the classes' weights has its sensitivity and costs no more than it needs", {
   for (neighbours in c("replace-one", "zero-out")) {
     fit <- study(neighbours = neighbours)
-    first <- dp_ledger(fit)[1, ]
-    expect_equal(first$what, "value")
-    expect_equal(first$sensitivity * 800, 1, tolerance = 1e-6)
+    first <- of_classes(fit)
+    expect_equal(first$sensitivity * 800, if (neighbours == "zero-out") 1 else sqrt(2), tolerance = 1e-6)
     expect_equal(first$rho / fit$privacy$rho, 0.05, tolerance = 1e-9)
+    expect_equal(fit$checks$class$sd, first$scale / sqrt(2), tolerance = 1e-9)
   }
   # More than is needed only where it is a hundredth of the budget.
   enough <- study(eps = 8, method = "newton")
-  first <- dp_ledger(enough)[1, ]
-  expect_lte(first$scale, 0.01)
-  expect_equal(first$rho, max(0.01 * enough$privacy$rho, 1 / (2 * (800 * 0.01)^2)), tolerance = 1e-6)
+  expect_lte(enough$checks$class$sd, 0.01)
+  expect_equal(of_classes(enough)$rho, max(0.01 * enough$privacy$rho, 1 / (2 * (800 * 0.01)^2)), tolerance = 1e-6)
 })
 
-test_that("the start is the log-odds of the share in the problem without columns", {
-  start <- function(y) {
-    job <- list(n = 800, dim = 4, rho = 0.5, loss = loss_logistic(), method = dpsosp:::methods()$newton,
-                control = control_newton(), design = list(intercept = TRUE), budget = dp_budget(mu = 1),
-                neighbours = "replace-one", noise = "reproducible", wishes = dpsosp:::start_coarse, outputs = 1,
-                responses = function(job) list(rows = matrix(0, 800, 0), y = y))
-    dpsosp:::job_begin(job)$start
-  }
-  within <- function(share, sd) qlogis(share + c(-8, 8) * sd)
-  set.seed(1)
-  found <- start(rep(c(1, -1), c(200, 600)))
-  expect_identical(found[-1], numeric(3))
-  expect_true(within(0.25, 0.01)[1] < found[1] && found[1] < within(0.25, 0.01)[2])
-  # A row without a response counts as log(1 + e) - log(2) of a record of the second class.
-  found <- start(rep(c(1, -1, NA), c(300, 300, 200)))
-  share <- 0.375 + 0.25 * (log1p(exp(1)) - log(2))
-  expect_true(within(share, 0.01)[1] < found[1] && found[1] < within(share, 0.01)[2])
-  # Fractions that noise has moved to 0 or 1, or that are only noise.
+test_that("the fraction of the second class follows from the weights of both", {
+  of <- function(...) dpsosp:::fraction_of_second(list(counts = c(...), sd = 0.01))
+  # All records are used, as far as the noise tells: from the difference.
+  expect_equal(of(0.74, 0.25), list(fraction = (1 + 0.25 - 0.74) / 2, sd = 0.01 / sqrt(2)))
+  p <- 0.15 / 0.5
+  expect_equal(of(0.35, 0.15), list(fraction = p, sd = 0.01 * sqrt(p^2 + (1 - p)^2) / 0.5))
+  expect_equal(of(0.35, -0.01)$fraction, 0)
+})
+
+test_that("the start is the log-odds of the expected fraction, which noise moves to neither end", {
   expect_equal(dpsosp:::log_odds(0.25, 0.01), log(1 / 3))
-  expect_equal(dpsosp:::log_odds(-3, 0.1), log(1 / 9))
-  expect_equal(dpsosp:::log_odds(2, 0.2), log(4))
-  expect_equal(dpsosp:::log_odds(0.3, 7), 0)
+  for (case in list(c(0.02, 0.05), c(0.9, 0.2), c(-0.1, 0.1), c(0.3, 7))) {
+    at <- seq(0, 1, 1e-5)
+    weight <- dnorm(at, case[1], case[2])
+    expect_equal(dpsosp:::log_odds(case[1], case[2]), qlogis(sum(at * weight) / sum(weight)), tolerance = 1e-3)
+  }
+  # Farther away than noise may be.
+  expect_equal(dpsosp:::log_odds(-3, 0.1), dpsosp:::log_odds(-0.3, 0.1))
+  expect_equal(dpsosp:::log_odds(2, 0.1), -dpsosp:::log_odds(-1, 0.1))
 })
 
 of_start <- function(fit) dp_ledger(fit)[dp_ledger(fit)$what != "usable records", ]
@@ -65,12 +64,11 @@ test_that("methods that may end at their start release the share for up to a ten
   for (method in c("2opt-ls", "2opt", "opt-ls", "opt")) {
     fit <- study(method = method, eps = 4)
     first <- of_start(fit)[1:3, ]
-    expect_equal(first$what, c("value", "moments", "value"))
-    expect_equal(first$sensitivity[1] * 800, 1, tolerance = 1e-6)
+    expect_equal(first$what, c("class counts", "moments", "value"))
     expect_equal(first$rho / fit$privacy$rho, c(0.1, 0.09, (0.81 - 0.002 - 0.03) * 0.02), tolerance = 1e-9)
     expect_equal(sum(dp_ledger(fit)$rho), fit$privacy$rho, tolerance = 1e-9)
   }
-  expect_equal(dp_ledger(study(eps = 60, method = "opt"))$scale[1], 0.002, tolerance = 1e-6)
+  expect_equal(study(eps = 60, method = "opt")$checks$class$sd, 0.002, tolerance = 1e-6)
   # The columns are uninformative: the start is returned, and it is about as good as the constant prediction.
   fit <- study(method = "2opt-ls", eps = 4)
   constant <- -0.05 * log(0.05) - 0.95 * log(0.95)
@@ -83,7 +81,7 @@ test_that("methods that may end at their start know the fraction up to .02, for 
     fit <- study(..., x = p$x[, 1:2], method = "2opt-ls")
     ledger <- dp_ledger(fit)
     expect_equal(sum(ledger$rho), fit$privacy$rho, tolerance = 1e-9)
-    c(sd = ledger$scale[1], share = ledger$rho[1] / fit$privacy$rho)
+    c(sd = fit$checks$class$sd, share = ledger$rho[1] / fit$privacy$rho)
   }
   # The rule for much noise does not apply, with so few coefficients.
   at <- function(mu) dp_convert(mu = mu, delta = 1e-6, to = "eps")
@@ -104,26 +102,26 @@ test_that("where noise hides what steps could gain half of the budget finds the 
   }
   noise <- 31 / 800 / dp_convert(eps = 1, delta = 1e-6, to = "mu")
   expect_gt(noise, 0.1)
-  expect_equal(shares(), list(what = c("value", "moments"), share = 0.5), tolerance = 1e-9)
-  expect_equal(shares(geometry = "none"), list(what = c("value", "value"), share = 0.8), tolerance = 1e-9)
+  expect_equal(shares(), list(what = c("class counts", "moments"), share = 0.5), tolerance = 1e-9)
+  expect_equal(shares(geometry = "none"), list(what = c("class counts", "value"), share = 0.8), tolerance = 1e-9)
   # Up to .02, if this takes no more than 80 percent.
   mu <- 0.075
   expect_equal(shares(eps = dp_convert(mu = mu, delta = 1e-6, to = "eps"))$share, 1 / (800 * mu * 0.02)^2,
                tolerance = 1e-6)
   expect_equal(shares(eps = 0.1)$share, 0.8, tolerance = 1e-9)
-  expect_equal(shares(target = sosp(0.1, 0.1)), list(what = c("value", "value"), share = 0.1), tolerance = 1e-9)
+  expect_equal(shares(target = sosp(0.1, 0.1)), list(what = c("class counts", "value"), share = 0.1), tolerance = 1e-9)
   # On either side of the limit.
   at <- function(limit) dp_convert(mu = 31 / 800 / limit, delta = 1e-6, to = "eps")
   expect_equal(shares(eps = at(0.1 * 1.001))$share, 0.5, tolerance = 1e-9)
   expect_lt(shares(eps = at(0.1 * 0.999))$share, 0.11)
-  expect_equal(shares(eps = at(0.1 * 0.999))$what, c("value", "moments"))
+  expect_equal(shares(eps = at(0.1 * 0.999))$what, c("class counts", "moments"))
 })
 
 test_that("on batches the share is released once, on all records, and the run keeps to its budget", {
   for (method in c("opt-b", "2opt-b")) {
     fit <- study(method = method)
     ledger <- dp_ledger(fit)
-    expect_equal(ledger$what[1], "value")
+    expect_equal(ledger$what[1], "class counts")
     expect_equal(ledger$rho[1] / fit$privacy$rho, 0.8, tolerance = 1e-9)
     expect_lte(sum(ledger$rho), fit$privacy$rho * (1 + 1e-9))
   }
@@ -134,15 +132,15 @@ test_that("nothing is spent on a start where there is no constant prediction, or
     what <- asked(...)
     utils::head(what, match(TRUE, grepl("gradient|majorant|search", what)) - 1)
   }
-  expect_equal(asked()[1], "value")
-  expect_false("value" %in% before(start = numeric(31)))
-  expect_false("value" %in% before(intercept = FALSE))
-  expect_false("value" %in% before(loss = "huber_svm"))
-  expect_false("value" %in% before(method = "newton", control = control_newton("qu", iterations = 3)))
-  expect_false("value" %in% before(method = "gd"))
-  expect_false("value" %in% before(method = "2opt-ls", start = numeric(31)))
-  expect_false("value" %in% before(method = "2opt-ls", loss = "sigmoid"))
-  expect_false("value" %in% before(method = "2opt", control = control_opt("published")))
+  expect_equal(asked()[1:2], c("usable records", "class counts"))
+  expect_false("class counts" %in% before(start = numeric(31)))
+  expect_false("class counts" %in% before(intercept = FALSE))
+  expect_false("class counts" %in% before(loss = "huber_svm"))
+  expect_false("class counts" %in% before(method = "newton", control = control_newton("qu", iterations = 3)))
+  expect_false("class counts" %in% before(method = "gd"))
+  expect_false("class counts" %in% before(method = "2opt-ls", start = numeric(31)))
+  expect_false("class counts" %in% before(method = "2opt-ls", loss = "sigmoid"))
+  expect_false("class counts" %in% before(method = "2opt", control = control_opt("published")))
 })
 
 test_that("data frames, sources and rows in single precision start alike, whatever the response is called", {
@@ -154,7 +152,7 @@ test_that("data frames, sources and rows in single precision start alike, whatev
                              method = method, control = control, noise = "reproducible", progress = FALSE, ...))
   }
   whole <- fit(data)
-  expect_equal(of_start(whole)$what[1:2], c("value", "majorant"))
+  expect_equal(of_start(whole)$what[1:2], c("class counts", "majorant"))
   expect_identical(coef(fit(dp_source(in_chunks(data, 150)))), coef(whole))
   expect_equal(coef(fit(data, storage = "single")), coef(whole), tolerance = 1e-3)
   stays <- function(...) coef(fit(..., method = "2opt-ls", control = NULL))

@@ -182,7 +182,7 @@ test_that("a fit within a fit draws on the same budget, and both keep to it", {
       ledger <- dp_ledger(budget)
       expect_lte(sum(ledger$rho), capacity * (1 + 1e-12))
       # Each row belongs to one of the two fits; values, improvements and the inner fit's moments are in no trace.
-      other <- sum(ledger$what %in% c("unused", "usable records", "value", "improvement"))
+      other <- sum(ledger$what %in% c("unused", "usable records", "class counts", "value", "improvement"))
       expect_equal(nrow(ledger), nrow(outer$trace) + 1 + nrow(inner$trace) + other)
       if (is.null(share)) expect_equal(outer$status, "budget")
     }
