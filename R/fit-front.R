@@ -15,12 +15,13 @@
 #'
 #' Ranges taken from the data would leak them. `bounds = "private"` finds ranges with 5 percent of the budget (6 with
 #' intervals), at most 20 percent more for columns of which these show none, and at most 3.2 percent more where values
-#' are far from zero and close together, such as years; a named list such as `list(age = c(17, 90))` declares public ranges, which cost nothing. Ranges of columns that are not
-#' in the list are found privately, from noisy counts. Such a range is wider where noise could hide values beyond it,
-#' and about 5 percent of the values may be clipped at an end; with intervals only those that the noise hides. `print()`
-#' shows ranges that were found, and the fractions of values beyond them, with two standard deviations, where the counts
-#' show any. A column for which no range exceeds the noise level gets \[-1, 1\], with a warning that prints the list to
-#' fill in.
+#' are far from zero and close together, such as years; a named list such as `list(age = c(17, 90))` declares public
+#' ranges, which cost nothing. Ranges of columns that are not in the list are found privately, from noisy counts. Such a
+#' range is wider where noise could hide values beyond it, and about 5 percent of the values may be clipped at an end,
+#' fewer with squared error, Huber's loss and counts where there is little noise; with intervals only those that the
+#' noise hides. `print()` shows ranges that were found, and the fractions of values beyond them, with two standard
+#' deviations, where the counts show any. A column for which no range exceeds the noise level gets \[-1, 1\], with a
+#' warning that prints the list to fill in.
 #'
 #' Character columns are an error, which shows the code that declares their levels. Levels are public, so write them
 #' down without looking at the data. A row with a missing value is replaced by a null record, which adds nothing to any

@@ -135,12 +135,6 @@ geometry_share <- 0.09 # fraction of the budget for the moments of a private geo
 # d / (n mu), with mu of a part of the budget and d the coefficients of one output.
 relative_noise <- function(job, rho) job$side / (used_number(job) * sqrt(2 * rho))
 
-# The number of records, or the sum of their weights, as far as releases have told that some are not used: null records
-# are to make no difference (inst/experiments/null-records.R).
-used_number <- function(job) job$n * present_weight(job)
-
-present_weight <- function(job) if (is.null(job$present)) 1 else job$present[["weight"]]
-
 # It times the budget in Gaussian differential privacy.
 records_by_budget <- function(job) used_number(job) * sqrt(2 * job$rho)
 

@@ -236,8 +236,9 @@ ridge_options <- function(job, rho, loss = path_loss(job)) {
   variance <- ridge_iterate_variance * if (has_fewer_steps(job)) 0.5 else 1
   c(list(curvature = most * factor, start_curvature = start_curvature(job, most),
          size = ridge_norm(job) * job$geometry$cap, intercept = ridge_intercept, signal = ridge_signal,
-         signals = ridge_signals, usual = ridge_usual, reach = ridge_reach, iterate_variance = variance * sqrt(job$dim) * present, present = present,
-         least = ridge_floor, tail = ridge_tail, matrix = NULL, matrix_sd = 0,
+         signals = ridge_signals, usual = ridge_usual, reach = ridge_reach,
+         iterate_variance = variance * sqrt(job$dim) * present, present = present, least = ridge_floor,
+         tail = ridge_tail, matrix = NULL, matrix_sd = 0,
          smooth = curved_parts(job$design), few = job$geometry$few),
     ridge_control(job))
 }
@@ -338,7 +339,8 @@ classes_options <- function(job, rho) {
   list(iterations = if (is.na(control$iterations)) of$rounds else control$iterations,
        matrix_share = classes_matrix_share(job) / classes_left(job), certificate_share = control$certificate_share,
        confidence = control$confidence, clip = classes_clip_at(job), cap = job$geometry$cap / classes_longer,
-       growth = of$growth, kept = of$kept, present = present_weight(job), reach = classes_reach, signal = classes_signal, signals = classes_signals,
+       growth = of$growth, kept = of$kept, present = present_weight(job), reach = classes_reach,
+       signal = classes_signal, signals = classes_signals,
        usual = classes_usual)
 }
 

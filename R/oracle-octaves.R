@@ -36,6 +36,7 @@ ranges_cutting <- list(octaves = 0.75, reach = 0.1, across = 2, tail = 0.03, out
 ranges_bounding <- list(octaves = 1, reach = 0.02, across = 3, tail = 0, outside = 0.01, worth = 0.05, surely = TRUE,
                         groups = FALSE, spare = NA)
 ranges_keeping <- utils::modifyList(ranges_bounding, list(octaves = 1.2, groups = TRUE, spare = 0.005))
+ranges_share <- 0.05    # fraction of a job's budget for ranges
 ranges_again <- 0.2     # most of the budget for another look at columns whose octaves show no range,
 ranges_precise <- 14    # so that the noise of their counts is this part of n,
 ranges_hopeless <- 4    # unless even all of that leaves it a larger part than this

@@ -14,13 +14,15 @@
 # present: the fraction of the records that are used, as far as it is known. cutting: may ranges cut off a few values?
 # This would bias coefficients.
 # tails: is as little cut off as the noise allows? again: rho for another look at
-# columns of which nothing is seen. known: a matrix of lower and upper with a row for each column that is a smooth's, NA where its range is to be found;
+# columns of which nothing is seen.
+# known: a matrix of lower and upper with a row for each column that is a smooth's, NA where its range is to be found;
 # the attribute "cells" then has breaks and mass for each whose range is known or found.
 private_ranges <- function(columns, budget, rho, neighbours, reproducible, cutting = TRUE, known = no_ranges,
                            present = 1, tails = FALSE, again = 0) {
   n <- present * (if (is.null(attr(columns, "rows"))) length(columns[[1]]) else attr(columns, "rows"))
   rule <- if (cutting) ranges_cutting else ranges_keeping
-  look <- new_look(n, rho, if (tails) cutting_less(rule, n * sqrt(2 * rho / ranges_share)) else rule, neighbours, function(names, breaks, rho) {
+  if (tails) rule <- cutting_less(rule, n * sqrt(2 * rho / ranges_share))
+  look <- new_look(n, rho, rule, neighbours, function(names, breaks, rho) {
     release_counts(columns, breaks, budget, rho, neighbours, reproducible, names)
   })
   declared <- rownames(known)[!is.na(known[, "lower"])]

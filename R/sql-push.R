@@ -325,8 +325,8 @@ push_words <- function(plan) {
   narrow <- items <= 8 * (length(plan$v) + length(plan$k) + 1)
   loss <- sql_losses[[plan$loss$name]]
   several <- has_outputs(plan)
-  c("usable", "class counts", if (!several) "response", if (rows) c("moments", "weighted moments"), if (narrow) "squares",
-    if (rows) "improvement", if (several) c("value", "gradient", "clipped gradient"),
+  c("usable", "class counts", if (!several) "response", if (rows) c("moments", "weighted moments", "improvement"),
+    if (narrow) "squares", if (several) c("value", "gradient", "clipped gradient"),
     if (!several && !is.null(loss$value)) {
       c("value", "gradient", "clipped gradient", "decreases", "trace",
         if (narrow) c("majorant", "curvature", "products", if (!is.null(loss$curvature)) "hessian"))

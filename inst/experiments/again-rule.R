@@ -16,7 +16,8 @@ again <- function(most, precise, hopeless) {
   list(ranges_again = most, ranges_precise = precise, ranges_hopeless = hopeless)
 }
 settings <- list(
-  current = list(), "no other look" = list(ranges_again = 0), "n / 10" = again(0.2, 10, 4), "n / 20" = again(0.2, 20, 4),
+  current = list(), "no other look" = list(ranges_again = 0), "n / 10" = again(0.2, 10, 4),
+  "n / 20" = again(0.2, 20, 4),
   "from n / 6" = again(0.2, 14, 6), "30 %" = again(0.3, 14, 4), "level as ever" = list(ridge_hopeless = Inf),
   "level from 0.1" = list(ridge_hopeless = 0.1), "level from 0.4" = list(ridge_hopeless = 0.4)
 )
@@ -25,7 +26,8 @@ problems <- expand.grid(n = c(300, 800, 3000), eps = c(0.1, 0.3, 1), p = c(4, 14
 problems <- problems[problems$scale == "raw" | problems$p == 14, ]
 
 shapes <- list(
-  uniform = function(n) runif(n, 0, 100), shifted = function(n) rnorm(n, 100, 15), positive = function(n) rnorm(n, 180, 54),
+  uniform = function(n) runif(n, 0, 100), shifted = function(n) rnorm(n, 100, 15),
+  positive = function(n) rnorm(n, 180, 54),
   lognormal = function(n) rlnorm(n, 3), income = function(n) rlnorm(n, 10.5, 0.8), small = function(n) 1e-3 * rexp(n),
   negative = function(n) -exp(rnorm(n, 3, 0.5)), year = function(n) sample(2000:2020, n, TRUE),
   binary = function(n) rbinom(n, 1, 0.3), five = function(n) sample(5, n, TRUE, c(1, 2, 4, 6, 7)),

@@ -30,7 +30,8 @@ test_that("points go there and back", {
 
 test_that("a private geometry is charged, a public one and none are not", {
   what <- function(...) unique(dp_ledger(fit_of(...))$what)
-  expect_equal(what(method = "newton-ridge"), c("usable records", "class counts", "moments", "weighted matrix", "gradient", "improvement"))
+  expect_equal(what(method = "newton-ridge"), c("usable records", "class counts", "moments", "weighted matrix",
+                                                 "gradient", "improvement"))
   public <- geometry_public(mean = c(50, 0, 0.5), sd = c(10, 0.001, 0.5))
   expect_setequal(what(method = "newton-ridge", geometry = public),
                   c("usable records", "class counts", "weighted matrix", "gradient", "improvement"))

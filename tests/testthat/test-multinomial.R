@@ -197,7 +197,8 @@ test_that("newton-ridge finds the minimum with a large budget, and what it canno
   fit <- study(eps = 1e5, method = "newton-ridge")
   expect_equal(unname(coef(fit)), minimum(), tolerance = 0.1) # slopes are clipped to one
   expect_identical(study()$method, "newton-ridge")
-  expect_identical(dp_ledger(study())$what, c("usable records", "class counts", "moments", "weighted matrix", rep("class gradient", 20),
+  expect_identical(dp_ledger(study())$what, c("usable records", "class counts", "moments",
+                                             "weighted matrix", rep("class gradient", 20),
                                               "gradient", "improvement"))
   expect_identical(sum(dp_ledger(study(eps = 0.1))$what == "class gradient"), 10L) # with more noise
   expect_equal(sum(dp_ledger(fit)$rho), fit$privacy$rho, tolerance = 1e-9)
