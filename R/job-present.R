@@ -12,17 +12,23 @@ job_present <- function(job) {
   add_entries(job, present = c(records = records, weight = min(weight, records)))
 }
 
-# Which records are null depends on no range, and where no bounds are declared every number is a response.
+# Which records are null depends on no range, and where no bounds are declared any do.
 in_any_ranges <- function(job) {
-  if (!is_matrix_design(job$design)) {
-    open <- rownames(job$design$ranges)[is.na(job$design$ranges[, "lower"])]
-    any <- cbind(lower = rep(-1, length(open)), upper = rep(1, length(open)))
-    rownames(any) <- open
-    job <- complete(job, design = design_fill_ranges(job$design, any))
-  }
-  open <- is_numeric_response(job$response) && is.null(job$loss$response)
-  if (open) complete(job, response = raw_bounds(job$response)) else job
+  if (!is_matrix_design(job$design)) job <- complete(job, design = settle_gaps(with_any_ranges(job$design)))
+  if (!is_numeric_response(job$response) || !is.null(job$loss$response)) return(job)
+  wide <- utils::modifyList(job$loss, list(response = widest_bounds * c(-1, 1)))
+  loss <- if (is_count(job)) bound_counts(job$loss, max_count) else scale_loss(wide, job$design$intercept)
+  complete(job, loss = loss, response = with_bounds(job$response, loss))
 }
+
+with_any_ranges <- function(design) {
+  open <- rownames(design$ranges)[is.na(design$ranges[, "lower"])]
+  any <- cbind(lower = rep(-1, length(open)), upper = rep(1, length(open)))
+  rownames(any) <- open
+  design_fill_ranges(design, any)
+}
+
+widest_bounds <- 1e150 # whose squares are numbers, also in databases
 
 # The weights of the records of each class, over n, and the standard deviation of their noise (proofs:
 # sensitivity-classes).

@@ -17,7 +17,7 @@ job_ranges <- function(job) {
   open <- names(columns)[is.na(job$design$ranges[names(columns), "lower"])]
   found <- missed <- NULL
   if (length(columns) > 0L && is_level(job)) {
-    job <- complete(job, design = in_any_ranges(job)$design)
+    job <- complete(job, design = with_any_ranges(job$design))
   } else if (length(columns) > 0L) {
     smooths <- counted_smooths(sized$design)
     inform("ranges", format_share(usual_ranges_share(job)), " of the budget finds the ", ranges_text(open, smooths),

@@ -240,7 +240,7 @@ test_that("intervals are those of the records in memory, and prepared rows have 
   insert <- grep("^INSERT", statements, value = TRUE)
   prepared <- sub("^INSERT INTO [^ ]+ \\([^)]*\\) ", "", insert)
   expect_lte(nrow(DBI::dbGetQuery(source$push$connection, prepared)), 2 * source$n) # not as many as there are
-  expect_length(grep("OVER (PARTITION", statements, fixed = TRUE), 3) # the class fraction, the moments, the table
+  expect_length(grep("OVER (PARTITION", statements, fixed = TRUE), 4) # usable records, classes, moments, the table
   expect_gt(length(grep("^WITH", statements)), 20)
   DBI::dbExecute(source$push$connection, "CREATE TEMP TABLE dpsosp_rows (a)")
   fits <- lapply(list(source, d), persons_fit, method = "gd", eps = hardly_any)
