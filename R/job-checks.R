@@ -178,16 +178,18 @@ ends_text <- function(ends, design) {
   }, "")
 }
 
-# For the second class of a response with two, where the noise is small enough to tell it from half of the records. It
-# is not corrected for null records: how many of them have a response is not released, and they move the fraction away
-# from both ends.
+# May the records be of one class, as far as the released fraction of the second one tells?
+one_class <- function(class) class$fraction < checks_z * class$sd || class$fraction > 1 - checks_z * class$sd
+
+# For the second class of a response with two, where the noise is small enough to tell it from half of the records.
 class_text <- function(checks, response) {
   class <- checks$class
   if (is.null(class) || !usable_verdict(checks) %in% c("usable", NA) || checks_seen * class$sd > 0.5) return(NULL)
   if (isTRUE(checks$explained$better)) return(NULL) # with one class there is nothing to explain
-  one <- class$fraction < checks_z * class$sd || class$fraction > 1 - checks_z * class$sd
-  if (one) paste0("The released fraction of `", response$labels[2], "` is ", fraction_text(class), ": the records may ",
-                  "be of one class only")
+  if (one_class(class)) {
+    paste0("The released fraction of `", response$labels[2], "` is ", fraction_text(class), ": the records may be of ",
+           "one class only")
+  }
 }
 
 usable_text <- function(checks) {

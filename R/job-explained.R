@@ -26,6 +26,7 @@ values_level <- 0.25 # fraction of the cost for the level of the response, where
 values_null <- 0.25  # and for the loss of the intercept-only model, where this does not follow from the level
 gains_doubt <- 1     # what is clipped may be so many times what is expected
 gains_least <- 1e-6  # least end of an interval, over the largest decrease that is expected
+gains_largest <- 1e6   # of a decrease below zero: predictors of columns without a spread may be anywhere
 gains_clip <- 8      # clip of residuals, in standard deviations of those of the intercept-only model
 
 job_explained <- function(job) {
@@ -295,8 +296,9 @@ release_gain <- function(job, at, points, expected, clip, cost) {
 # The interval [-a, b] and, of responses that follow the predictors, what it is expected to clip and the spread of
 # decreases. noise: of a release, over a + b.
 gain_interval <- function(expected, noise) {
+  expected <- lapply(expected, function(gains) replace(gains, "gain", list(pmax(gains$gain, -gains_largest))))
   all <- unlist(lapply(expected, `[[`, "gain"))
-  least <- gains_least * max(abs(all), 1e-6)
+  least <- gains_least * max(abs(all), 1e-3)
   ends_of <- function(gain) unique(pmax(stats::quantile(pmax(gain, 0), 1 - c(0, 2^-(1:28 / 2)), names = FALSE), least))
   clipped <- function(ends, gains, sign) {
     vapply(ends, function(end) sum(gains$weight * pmax(sign * gains$gain - end, 0)), 0)
@@ -327,8 +329,10 @@ explained_by <- function(job, gain, null) {
   if (!(parts$loss > 0)) return(NULL)
   fraction <- (parts$value - overfit[1]) / parts$loss
   along <- c(1, -fraction)
+  # Of one class the intercept alone, which is known up to noise, may be better.
+  surely <- if (!is.null(job$class) && one_class(job$class)) checks_z else explained_z
   list(fraction = min(fraction, 1), sd = sqrt(drop(along %*% parts$covariance %*% along)) / parts$loss,
-       better = value - overfit[2] > explained_z * sd)
+       better = value - overfit[2] > surely * sd)
 }
 
 # What residuals leave, by noisy counts that hide large ones, and the decrease are the response's variance, which is

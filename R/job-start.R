@@ -369,12 +369,16 @@ fraction_of_second <- function(answer) {
 }
 
 
+log_odds_least <- 1e-12
+
 # The log-odds of the expected fraction, if one that is known with this standard deviation may be any: that of a normal
 # distribution within [0, 1], which has the smallest expected loss.
 log_odds <- function(fraction, sd) {
+  sd <- min(sd, 100) # which says nothing
   fraction <- between(fraction, c(-3 * sd, 1 + 3 * sd)) # noise alone
   ends <- (c(0, 1) - fraction) / sd
-  stats::qlogis(fraction - sd * diff(stats::dnorm(ends)) / diff(stats::pnorm(ends)))
+  expected <- fraction - sd * diff(stats::dnorm(ends)) / diff(stats::pnorm(ends))
+  stats::qlogis(between(expected, c(0, 1) + c(1, -1) * log_odds_least)) # rounding may lead to an end
 }
 
 # ---- the fractions of several classes ----

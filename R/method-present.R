@@ -9,13 +9,13 @@ present_weight <- function(job) if (is.null(job$present)) 1 else job$present[["w
 needs_present <- function(job) job$method$residuals || !is.null(job$method$family$weighted)
 
 present_sd <- 0.05        # of its noise
-present_most <- 0.01      # most of the budget
+present_limits <- c(1e-4, 0.01) # fractions of the budget
 present_surely <- 2.5     # standard deviations by which the fraction of used records must be below one,
 present_least <- 1e-6     # and its least value, which small weights may come near
 
 present_share <- function(job) {
   if (!needs_present(job)) return(0)
-  releases_of_present(job) * min(present_most, 1 / (present_sd * job$n * sqrt(2 * job$rho))^2)
+  releases_of_present(job) * between(1 / (present_sd * job$n * sqrt(2 * job$rho))^2, present_limits)
 }
 
 releases_of_present <- function(job) if (has_weight(job$design)) 2 else 1

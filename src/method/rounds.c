@@ -158,7 +158,8 @@ static int prepare(struct run *r, double rho) {
   return status;
 }
 
-/* Prior variances of the coordinates, relative to t^2, and of the part of the intercept. */
+/* Prior variances of the coordinates, relative to t^2, and of the part of the intercept. Where the noise left nothing of
+ * the matrix nothing is known of the coordinates, and they stay at zero. */
 static void set_prior(struct run *r) {
   size_t side = r->side;
   double total = 0, constant = oracle_constant(r->f.oracle);
@@ -168,7 +169,7 @@ static void set_prior(struct run *r) {
     r->known[k] = vector[0] * vector[0] / (constant * constant);
     r->prior[k] = 0;
     for (size_t j = 1; j < side; j++) r->prior[k] += vector[j] * vector[j] * expected[j - 1] * expected[j - 1];
-    total += r->prior[k] * r->value[k];
+    if (r->value[k] > LEAST) total += r->prior[k] * r->value[k];
   }
   la_scale(side, total > 0 ? r->o->present / total : 0, r->prior);
 }

@@ -89,7 +89,9 @@ said_by <- function(code) {
   said <- character()
   released <- c("dpsosp_warning_checks", "dpsosp_warning_ranges", "dpsosp_message_null")
   note <- function(restart) function(condition) {
-    if (!inherits(condition, released)) said <<- c(said, conditionMessage(condition))
+    # How many records are used decides how much of the budget looks for the response.
+    of_number <- grepl("budget finds (where in its bounds|the range of) the response", conditionMessage(condition))
+    if (!inherits(condition, released) && !of_number) said <<- c(said, conditionMessage(condition))
     invokeRestart(restart)
   }
   withCallingHandlers(code, warning = note("muffleWarning"), message = note("muffleMessage"))
@@ -116,7 +118,7 @@ expect_coefficients <- function(fit, none = TRUE) {
 # The rows of a ledger without what comes before and after the run: its usable records, and the values at the end.
 without_values <- function(ledger) {
   ledger <- ledger[!ledger$what %in% c("usable records", "unused"), ]
-  ledger[seq_len(max(which(!ledger$what %in% c("value", "improvement")))), ]
+  ledger[seq_len(max(which(!ledger$what %in% c("class counts", "value", "improvement")))), ]
 }
 
 # A noisy release is within eight standard deviations of the exact value (plus rounding).
@@ -155,6 +157,6 @@ child <- function(code, env = character()) {
 # The fraction that a run's first phase uses, of the budget that the start and the gap leave.
 share_of_first <- function(fit) {
   ledger <- dp_ledger(fit)
-  beside <- sum(ledger$rho[ledger$what %in% c("value", "usable records")])
+  beside <- sum(ledger$rho[ledger$what %in% c("class counts", "value", "usable records")])
   sum(fit$trace$rho[fit$trace$phase == 1]) / ((1 - 0.03) * fit$privacy$rho - beside) # 0.03 for the improvement
 }

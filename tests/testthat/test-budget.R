@@ -94,11 +94,11 @@ test_that("what a run that found no better point than its start did not need is 
   d <- problem_frame(100)
   fit <- quiet_fit(y ~ a, d, bounds = frame_bounds["a"], budget = budget, geometry = "none")
   expect_equal(fit$status, "start")
-  expect_equal(unname(coef(fit)), c(0, 0))
+  expect_equal(coef(fit)[["a"]], 0)
   # The fraction for the decrease is taken of what the fraction for the class, which is uninformative here, left.
   ledger <- dp_ledger(budget)
   had <- (1 - 0.03) * fit$privacy$rho # the rest is for the improvement
-  before <- sum(ledger$rho[ledger$what %in% c("value", "usable records")])
+  before <- sum(ledger$rho[ledger$what %in% c("class counts", "usable records")])
   expect_equal(sum(ledger$rho), had - fit$control$gap_share * (had - before), tolerance = 1e-6)
 })
 

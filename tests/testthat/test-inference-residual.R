@@ -168,7 +168,7 @@ test_that("seven releases are paid for, in their proportions, out of three quart
                                                                     "gradient", "products"))))
   expect_equal(ledger$rho, c(3, 3, 10, 26, 8, 44, 6) / 100 * sum(ledger$rho))
   expect_equal(sum(dp_ledger(fit)$rho), fit$privacy$rho, tolerance = 1e-9)
-  run <- utils::head(dp_ledger(fit)[-(1:2), ], -1) # without the decrease from the level
+  run <- utils::head(dp_ledger(fit)[-(1:3), ], -1) # without the decrease from the level
   expect_equal(sum(ledger$rho) / sum(run$rho), 0.75, tolerance = 1e-6)
   reach <- fit$inference$released$clip
   hessian <- fit$inference$released$longest^2

@@ -251,7 +251,7 @@ test_that("in a geometry intervals cover, also where rows weigh less, and are fa
 test_that("intervals that come later are in the geometry of the fit", {
   set.seed(1)
   d <- skewed_frame(2000)
-  first <- quiet_fit(y ~ ., d, eps = 1, delta = 1e-7, bounds = skewed_bounds, method = "newton-ridge",
+  first <- quiet_fit(y ~ ., d, eps = 3, delta = 1e-7, bounds = skewed_bounds, method = "newton-ridge",
                      noise = "reproducible")
   second <- later(first, d, eps = 1e6, delta = 1e-7)
   expect_gt(second$inference$released$longest, 1.25)

@@ -128,7 +128,8 @@ test_that("values that pile up at an end are told, and have a status", {
   n <- 20000
   d <- data.frame(x = rlnorm(n, 0, 3), a = runif(n))
   d$y <- rnorm(n) + d$a + pmin(d$x, 5)
-  out <- said_fit(y ~ x + a, d, loss = "squared", eps = 10)
+  d$z <- factor(d$y > 3)
+  out <- said_fit(z ~ x + a, d, eps = 10)
   expect_match(out$warned, "changes coefficients: of `x` [0-9.]+ % \\(\\+- [0-9.]+ %\\) above.*`bounds`", all = FALSE)
   expect_equal(out$fit$checks$clipped[["x"]], "upper")
   expect_equal(out$fit$status, "ranges")
