@@ -24,9 +24,11 @@ job_ranges <- function(job) {
            " of ", length(columns), if (length(columns) == 1L) " numeric column" else " numeric columns",
            if (length(open) > 0L) paste0(", and up to ", format_share(narrow_ranges_share(intersect(open, smooths)), 2),
                                            " more where they are narrow"),
+           if (most_again(job, open) > 0) paste0(", up to ", format_share(most_again(job, open)),
+                                                 " more for those that the noise hides"),
            "; `bounds` declares public ", if (length(open) == 0L) "ranges" else "ones")
     found <- private_ranges(columns, job$budget, ranges_share * job$rho, job$neighbours, job$noise == "reproducible",
-                            present = if (is.null(job$present)) 1 else job$present[["records"]],
+                            present = present_records(job),
                             cutting = job$inference == "none", known = job$design$ranges[smooths, , drop = FALSE],
                             tails = job$method$residuals, again = again_for_ranges(job) * job$rho)
     missed <- open[!attr(found, "found")[open]]
@@ -40,6 +42,14 @@ job_ranges <- function(job) {
   job <- add_entries(job, private = open, missed = if (length(missed) > 0L) missed, cells = attr(found, "cells"),
                      beyond = attr(found, "beyond"), single = attr(found, "single"), wishes = class_wishes(job))
   if (is.null(job$wishes)) add_columns(job) else job
+}
+
+# The fraction of the budget for another look, if the first one shows nothing of these columns.
+most_again <- function(job, open) {
+  if (length(open) == 0L) return(0)
+  look <- new_look(job$n * present_records(job), ranges_share * job$rho, ranges_cutting, job$neighbours)
+  sd <- counts_sd(look, length(open), look$rule$octaves * look$rho)
+  again_cost(look, sd, length(open), again_for_ranges(job) * job$rho) / job$rho
 }
 
 # Powers and products are centred (R/design-powers.R), unless the call states the problem for the columns as they are

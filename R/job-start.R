@@ -98,7 +98,7 @@ seen_range <- function(seen) if (is.null(seen$range)) c(-1, 1) else c(seen$range
 
 response_look <- function(job, coding = job$response) {
   rule <- if (job$inference == "none") ranges_bounding else ranges_keeping
-  new_look(job$n * job$present[["records"]], bounds_share(job) * job$rho, rule, job$neighbours,
+  new_look(job$n * present_records(job), bounds_share(job) * job$rho, rule, job$neighbours,
            function(names, breaks, rho) {
              counts <- count_response(job, coding, breaks[[1]], rho)
              list(counts = stats::setNames(list(counts$counts), names), sd = counts$sd)

@@ -4,6 +4,8 @@
 # are to make no difference (inst/experiments/null-records.R).
 used_number <- function(job) job$n * present_weight(job)
 
+present_records <- function(job) if (is.null(job$present)) 1 else job$present[["records"]]
+
 present_weight <- function(job) if (is.null(job$present)) 1 else job$present[["weight"]]
 
 needs_present <- function(job) job$method$residuals || !is.null(job$method$family$weighted)

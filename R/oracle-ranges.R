@@ -46,7 +46,7 @@ cutting_less <- function(rule, precision) {
 }
 
 # What releases of counts need: release is a function(names, breaks, rho) that returns counts and their sd.
-new_look <- function(n, rho, rule, neighbours, release) {
+new_look <- function(n, rho, rule, neighbours, release = NULL) {
   list(n = n, rho = rho, rule = rule, terms = if (neighbours == "replace-one") 2 else 1, release = release)
 }
 

@@ -158,8 +158,8 @@ static int prepare(struct run *r, double rho) {
   return status;
 }
 
-/* Prior variances of the coordinates, relative to t^2, and of the part of the intercept. Where the noise left nothing of
- * the matrix nothing is known of the coordinates, and they stay at zero. */
+/* Prior variances of the coordinates, relative to t^2, and of the part of the intercept. Where the noise left nothing
+ * of the matrix nothing is known of the coordinates, and they stay at zero. */
 static void set_prior(struct run *r) {
   size_t side = r->side;
   double total = 0, constant = oracle_constant(r->f.oracle);

@@ -89,8 +89,8 @@ said_by <- function(code) {
   said <- character()
   released <- c("dpsosp_warning_checks", "dpsosp_warning_ranges", "dpsosp_message_null")
   note <- function(restart) function(condition) {
-    # How many records are used decides how much of the budget looks for the response.
-    of_number <- grepl("budget finds (where in its bounds|the range of) the response", conditionMessage(condition))
+    # How many records are used decides how much of the budget looks for ranges.
+    of_number <- grepl("budget finds (where in its bounds|the range of|the ranges)", conditionMessage(condition))
     if (!inherits(condition, released) && !of_number) said <<- c(said, conditionMessage(condition))
     invokeRestart(restart)
   }
