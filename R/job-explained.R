@@ -78,7 +78,7 @@ null_of_classes <- function(job, cost) {
   given <- if (starts_at_fractions(job)) matrix(job$start, job$side)[1, ]
   free <- !is.null(given) || !job$design$intercept
   constant <- given %||% if (free) numeric(job$outputs) else {
-    answer <- release_classes(job$oracle, cost)
+    answer <- release_classes(fitted_point(job)$oracle, cost)
     log(pmax(answer$counts, answer$sd / 2))
   }
   constant <- constant - mean(constant)
@@ -93,7 +93,7 @@ null_of_two <- function(job, cost) {
   p <- 0.5
   constant <- 0
   if (job$design$intercept) {
-    class <- job$class %||% release_class(job$oracle, cost)
+    class <- job$class %||% release_class(fitted_point(job)$oracle, cost)
     constant <- log_odds(class$fraction, class$sd)
     p <- stats::plogis(constant)
     if (!has_probabilities(job$loss) || !is_logistic(job$loss)) {

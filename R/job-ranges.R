@@ -1,5 +1,5 @@
 # The stage of a job that finds the ranges that are not declared, and the masses of the cells that give smooths their
-# knots and columns. It is the first charge.
+# knots and columns.
 
 usual_ranges_share <- function(job) ranges_share * if (job$inference == "none") 1 else ranges_keeping$octaves
 
@@ -61,6 +61,7 @@ takes_powers <- function(job) {
 
 # Not what the start may need. Where that is most of the budget columns matter little.
 again_for_ranges <- function(job) {
+  if (!is.null(job$perturbed)) return(0) # the minimiser counts on what is left
   wishes <- class_wishes(job)
   start <- if (!is.null(wishes)) constant_cost(job$n, job$rho, wishes) / job$rho
            else if (starts_at_fractions(job)) classes_share(job)

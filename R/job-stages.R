@@ -8,10 +8,11 @@
 #                 the columns: "private", "none", or public ones)
 #     job_given()   network (in the form of the core), given (start that is given, for the mapped response)
 #   job_open()    budget and the part of it that the job may spend (privacy-claim.R), and what follows from it
+#   job_present()  present (job-present.R)
 #   job_ranges()  private (names of the columns whose ranges are found), missed (of those whose ranges were not), beyond
 #                 (what the counts tell of values beyond ranges), single (columns that seem to have one value), cells
 #                 (of smooths), wishes (how precisely the fraction of the second class is released before the run, if it
-#                 is); completes design (job-start.R)
+#                 is); completes design (job-ranges.R)
 #   job_response()  level, of_response (as beyond); completes loss and response, for squared error (job-start.R)
 #   job_begin()   start, class, class_fraction; completes design by the columns of smooths, unless job_ranges() did, and
 #                 with it side and dim (job-start.R)
@@ -23,7 +24,7 @@
 #   job_intervals()  intervals (job-inference.R)
 #   job_explained()  explained (job-explained.R)
 # A job whose `usable` says that no record is used has no further stage (job-null.R).
-# Nothing is charged before job_ranges(), and no argument is refused after job_open().
+# Nothing is charged before job_present(), and no argument is refused after job_open().
 
 # asked: the arguments of the call by their names, those of asked_arguments.
 new_job <- function(problem, asked) {

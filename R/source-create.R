@@ -8,7 +8,7 @@
 #' # Time
 #' A fit makes a pass for each query, so some hundred passes. The first one maps the columns to rows of numbers, and the
 #' later ones need nothing else. With `cache = "memory"` a fit keeps the mapped rows, 8 bytes for each number and 4 for
-#' each factor, until it ends. It then takes two passes (one more or two where ranges are found) and after that as
+#' each factor, until it ends. It then takes three passes (one more or two where ranges are found) and after that as
 #' long as a fit in memory. `"auto"` does so where the rows take less than `options(dpsosp.cache = 2^30)` bytes,
 #' which n and the model tell: 8 million rows of 10 numbers and 2 factors. `"none"` reads all rows in each pass and has
 #' one chunk in memory. Where that takes long, a message of class `dpsosp_message_passes` says how long. Releases are

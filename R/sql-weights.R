@@ -308,7 +308,7 @@ clipped_slopes <- function(plan, classes, most, clip) {
 }
 
 counts_of_classes <- function(plan) {
-  class <- if (has_outputs(plan)) paste("y =", seq_len(outputs_of(plan))) else c("y < 0", "y > 0")
+  class <- if (has_outputs(plan)) paste("y =", seq_len(outputs_of(plan))) else c("y <= 0", "y > 0")
   weights <- new_weights("each", sprintf("CASE WHEN %s THEN 1e0 WHEN NOT (%1$s) THEN 0e0 END", class),
                          rep(c(0, 1), length(class)), fine)
   weights$joint <- sprintf("%s <= %.0f", add_up(weights$names), fine)

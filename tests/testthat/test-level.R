@@ -45,8 +45,8 @@ test_that("where no bounds of the response are found, a larger part of the budge
   expect_equal(looks_of(twice), c(0.25, min(0.6, precise(twice, 45)) - 0.25), tolerance = 1e-6)
   # Looks around the values, which are far from zero, are small.
   expect_lte(sum(looks_of(fit_of(d, 3, loss = "squared"))[-1]), 0.04)
-  never <- suppressWarnings(fit_of(transform(d, y = NA_real_), 20, loss = "huber")) # where the first look is as good
-  expect_length(looks_of(never), 1L)
+  never <- suppressWarnings(fit_of(transform(d, y = NA_real_), 20, loss = "huber"))
+  expect_lte(sum(looks_of(never)), 0.6 + 1e-9)
 })
 
 test_that("a range in the bounds that is next to nothing is not taken", {
