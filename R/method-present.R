@@ -17,7 +17,8 @@ present_least <- 1e-6     # and its least value, which small weights may come ne
 
 present_share <- function(job) {
   if (!needs_present(job)) return(0)
-  releases_of_present(job) * between(1 / (present_sd * job$n * sqrt(2 * job$rho))^2, present_limits)
+  share <- 1 / (present_sd * job$n * sqrt(2 * job$rho))^2
+  releases_of_present(job) * min(max(share, present_limits[1]), present_limits[2])
 }
 
 releases_of_present <- function(job) if (has_weight(job$design)) 2 else 1
