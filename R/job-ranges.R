@@ -24,7 +24,7 @@ job_ranges <- function(job) {
            " of ", length(columns), if (length(columns) == 1L) " numeric column" else " numeric columns",
            if (length(open) > 0L) paste0(", and up to ", format_share(narrow_ranges_share(intersect(open, smooths)), 2),
                                            " more where they are narrow"),
-           if (most_again(job, open) > 0) paste0(", up to ", format_share(most_again(job, open)),
+           if (max_again(job, open) > 0) paste0(", up to ", format_share(max_again(job, open)),
                                                  " more for those that the noise hides"),
            "; `bounds` declares public ", if (length(open) == 0L) "ranges" else "ones")
     found <- private_ranges(columns, job$budget, ranges_share * job$rho, job$neighbours, job$noise == "reproducible",
@@ -45,7 +45,7 @@ job_ranges <- function(job) {
 }
 
 # The fraction of the budget for another look, if the first one shows nothing of these columns.
-most_again <- function(job, open) {
+max_again <- function(job, open) {
   if (length(open) == 0L) return(0)
   look <- new_look(job$n * present_records(job), ranges_share * job$rho, ranges_cutting, job$neighbours)
   sd <- counts_sd(look, length(open), look$rule$octaves * look$rho)
