@@ -34,7 +34,7 @@ require_given <- function() {
   frame <- parent.frame()
   arguments <- formals(sys.function(-1L))
   for (name in setdiff(names(arguments)[are_empty(arguments)], "...")) {
-    if (!eval(call("missing", as.name(name)), frame)) next
+    if (!eval(as.call(list(quote(base::missing), as.name(name))), frame)) next # an argument may have this name
     abort("argument", "`", name, "` is missing: give ", what_to_give[[name]], ".", call = sys.call(-1L))
   }
 }

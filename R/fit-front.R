@@ -374,7 +374,7 @@ dp_sosp.formula <- function(formula, data, eps = NULL, delta = NULL, method = "a
                             label = NULL, missing = c("drop", "fill", "indicate"), ...) {
   call <- scrub_call(match.call(), quote(dp_sosp))
   check_dots(call)
-  if (missing(data)) abort("argument", "`data` is missing: give a data frame.", call = call)
+  if (base::missing(data)) abort("argument", "`data` is missing: give a data frame.", call = call)
   sourced <- is_source(data, "data", call)
   asked <- check_model_takes(model, mget(asked_arguments), call)
   persons <- if (!sourced) frame_persons(substitute(id), records, data, call)
@@ -414,7 +414,7 @@ dp_sosp.default <- function(x, y, eps = NULL, delta = NULL, method = "auto", los
     abort("argument", "`data` goes with a formula, which has no quotes: `dp_sosp(y ~ x, data, eps = 1)`.", call = call)
   }
   check_dots(call)
-  if (missing(x)) abort("argument", "`x` is missing: give a matrix, or a formula and a data frame.", call = call)
+  if (base::missing(x)) abort("argument", "`x` is missing: give a matrix, or a formula and a data frame.", call = call)
   asked <- check_model_takes(model, mget(asked_arguments), call)
   missing <- check_missing(missing, call)
   problem <- if (!is.null(model)) {

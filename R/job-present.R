@@ -5,11 +5,13 @@
 job_present <- function(job) {
   if (!needs_present(job)) return(job)
   cost <- present_share(job) * job$rho / releases_of_present(job)
-  oracle <- plain_oracle(in_any_ranges(job))
-  answer <- .Call(ffi_oracle_usable, oracle$pointer, cost, oracle$noise == "reproducible")
-  records <- present_of(answer$usable, answer$sd)
-  weight <- if (has_weight(job$design)) present_of_classes(release_classes(oracle, cost)) else records
-  add_entries(job, present = c(records = records, weight = min(weight, records)))
+  present <- released_by(in_any_ranges(job), function(oracle) {
+    answer <- .Call(ffi_oracle_usable, oracle$pointer, cost, oracle$noise == "reproducible")
+    records <- present_of(answer$usable, answer$sd)
+    weight <- if (has_weight(job$design)) present_of_classes(release_classes(oracle, cost)) else records
+    c(records = records, weight = min(weight, records))
+  })
+  add_entries(job, present = present)
 }
 
 # Which records are null depends on no range, and where no bounds are declared any do.

@@ -195,8 +195,9 @@ narrow_reach <- function(job, reach) {
 # Fraction of records that are used, or mean weight, and mean and variance of their mapped response (proofs:
 # sensitivity-response). All columns are mapped, because a record without a predictor is not used.
 release_level <- function(job, rho) {
-  oracle <- plain_oracle(job)
-  answer <- .Call(ffi_oracle_response, oracle$pointer, rho, oracle$noise == "reproducible")
+  answer <- released_by(job, function(oracle) {
+    .Call(ffi_oracle_response, oracle$pointer, rho, oracle$noise == "reproducible")
+  })
   present <- answer$moments[1]
   present <- present_of(present, answer$sd)
   mean <- min(max(answer$moments[2] / present, -1), 1)
@@ -350,7 +351,7 @@ constant_cost <- function(n, rho, wishes) {
 }
 
 begin_at_constant <- function(job) {
-  class <- release_class(plain_oracle(job), constant_cost(job$n, job$rho, job$wishes))
+  class <- released_by(job, function(oracle) release_class(oracle, constant_cost(job$n, job$rho, job$wishes)))
   constant <- log_odds(class$fraction, class$sd)
   job <- add_columns(job, class$fraction)
   add_entries(job, start = c(constant, numeric(job$dim - 1)), class = class,
@@ -389,7 +390,7 @@ log_odds <- function(fraction, sd) {
 starts_at_fractions <- function(job) job$outputs > 1L && !is.null(job$method$family$weighted)
 
 begin_at_fractions <- function(job) {
-  answer <- release_classes(plain_oracle(job), classes_share(job) * job$rho)
+  answer <- released_by(job, function(oracle) release_classes(oracle, classes_share(job) * job$rho))
   constant <- log(pmax(answer$counts, answer$sd / 2))
   add_entries(job, start = as.vector(rbind(constant - mean(constant), matrix(0, job$side - 1, length(constant)))))
 }

@@ -204,6 +204,15 @@ plain_oracle <- function(job, records = job$records(job), loss = path_loss(job))
   new_oracle(records, loss, job$budget, job$design$radius, job$design$intercept, job$neighbours, job$noise)
 }
 
+# What a function of a plain oracle releases. Its rows are freed at once.
+released_by <- function(job, release) {
+  records <- job$records(job)
+  records$held <- NULL
+  oracle <- plain_oracle(job, records)
+  on.exit(.Call(ffi_oracle_close, oracle$pointer))
+  release(oracle)
+}
+
 # A method may begin with another loss than its job's (method-residual.R, method-ridge.R).
 path_loss <- function(job) if (is.null(job$method$loss)) job$loss else job$method$loss
 

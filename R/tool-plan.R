@@ -123,16 +123,16 @@ dp_plan <- function(n, numeric = 0, levels = NULL, formula = NULL, schema = NULL
                     missing = c("drop", "fill", "indicate"), ...) {
   call <- sys.call()
   check_dots(call)
-  if (!missing(n) && inherits(n, "formula")) {
+  if (!base::missing(n) && inherits(n, "formula")) {
     formula <- n
-    data <- if (missing(numeric)) data else numeric
+    data <- if (base::missing(numeric)) data else numeric
     numeric <- 0
   }
-  if (!is.null(formula) && (!is.null(data) || missing(n) || inherits(n, "formula"))) {
+  if (!is.null(formula) && (!is.null(data) || base::missing(n) || inherits(n, "formula"))) {
     about <- plan_data(data %||% schema, call)
     n <- about$n
     schema <- about$schema
-    if (missing(loss)) loss <- default_plan_loss(formula, schema, call)
+    if (base::missing(loss)) loss <- default_plan_loss(formula, schema, call)
   }
   require_given()
   inference <- check_flag(inference, "inference", call)

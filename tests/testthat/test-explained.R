@@ -216,10 +216,10 @@ test_that("the p value is that of a Wald test of all coefficients, or of the cle
 })
 
 test_that("permuted responses are rarely followed, also by columns that are mostly zero", {
-  called <- vapply(seq_len(long_size(60, 8)), function(seed) {
+  called <- vapply(seq_len(long_size(40, 8)), function(seed) {
     set.seed(seed)
     x <- matrix(rbinom(15000 * 5, 1, 0.03), 15000)
-    d <- data.frame(x, z = if (seed %% 2 == 0) rnorm(15000) else rexp(15000))
+    d <- data.frame(x, z = rnorm(15000))
     fit <- suppressWarnings(suppressMessages(dp_sosp(z ~ ., d, eps = 1, loss = "squared", inference = TRUE,
                                                      bounds = lapply(d[1:5], range), progress = FALSE,
                                                      noise = "reproducible")))
