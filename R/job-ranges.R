@@ -20,17 +20,18 @@ job_ranges <- function(job) {
     job <- complete(job, design = with_any_ranges(job$design))
   } else if (length(columns) > 0L) {
     smooths <- counted_smooths(sized$design)
+    again <- again_for_ranges(job) * job$rho
+    more <- max_again(job, open, again)
     inform("ranges", format_share(usual_ranges_share(job)), " of the budget finds the ", ranges_text(open, smooths),
            " of ", length(columns), if (length(columns) == 1L) " numeric column" else " numeric columns",
            if (length(open) > 0L) paste0(", and up to ", format_share(narrow_ranges_share(intersect(open, smooths)), 2),
                                            " more where they are narrow"),
-           if (max_again(job, open) > 0) paste0(", up to ", format_share(max_again(job, open)),
-                                                 " more for those that the noise hides"),
+           if (more > 0) paste0(", up to ", format_share(more), " more for those that the noise hides"),
            "; `bounds` declares public ", if (length(open) == 0L) "ranges" else "ones")
     found <- private_ranges(columns, job$budget, ranges_share * job$rho, job$neighbours, job$noise == "reproducible",
                             present = present_records(job),
                             cutting = job$inference == "none", known = job$design$ranges[smooths, , drop = FALSE],
-                            tails = job$method$residuals, again = again_for_ranges(job) * job$rho)
+                            tails = job$method$residuals, again = again)
     missed <- open[!attr(found, "found")[open]]
     warn_missed(missed, job$call)
     job <- complete(job, design = design_fill_ranges(job$design, found[open, , drop = FALSE]))
@@ -44,12 +45,12 @@ job_ranges <- function(job) {
   if (is.null(job$wishes)) add_columns(job) else job
 }
 
-# The fraction of the budget for another look, if the first one shows nothing of these columns.
-max_again <- function(job, open) {
+# The fraction of the budget for another look, if the first one shows nothing of these columns; again: at most this rho.
+max_again <- function(job, open, again) {
   if (length(open) == 0L) return(0)
   look <- new_look(job$n * present_records(job), ranges_share * job$rho, ranges_cutting, job$neighbours)
   sd <- counts_sd(look, length(open), look$rule$octaves * look$rho)
-  again_cost(look, sd, length(open), again_for_ranges(job) * job$rho) / job$rho
+  again_cost(look, sd, length(open), again) / job$rho
 }
 
 # Powers and products are centred (R/design-powers.R), unless the call states the problem for the columns as they are

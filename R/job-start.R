@@ -198,8 +198,7 @@ release_level <- function(job, rho) {
   answer <- released_by(job, function(oracle) {
     .Call(ffi_oracle_response, oracle$pointer, rho, oracle$noise == "reproducible")
   })
-  present <- answer$moments[1]
-  present <- present_of(present, answer$sd)
+  present <- present_of(answer$moments[1], answer$sd)
   mean <- min(max(answer$moments[2] / present, -1), 1)
   variance <- min(max(2 * answer$moments[3] / present - mean^2, 0), 1)
   list(present = present, mean = mean, noise = answer$sd / present, variance = variance,
@@ -354,8 +353,7 @@ begin_at_constant <- function(job) {
   class <- released_by(job, function(oracle) release_class(oracle, constant_cost(job$n, job$rho, job$wishes)))
   constant <- log_odds(class$fraction, class$sd)
   job <- add_columns(job, class$fraction)
-  add_entries(job, start = c(constant, numeric(job$dim - 1)), class = class,
-              class_fraction = stats::plogis(constant))
+  add_entries(job, start = c(constant, numeric(job$dim - 1)), class = class, class_fraction = stats::plogis(constant))
 }
 
 release_class <- function(oracle, cost) fraction_of_second(release_classes(oracle, cost))
@@ -368,7 +366,6 @@ fraction_of_second <- function(answer) {
   p <- between(counts[2] / present, c(0, 1))
   list(fraction = p, sd = answer$sd * sqrt(p^2 + (1 - p)^2) / present)
 }
-
 
 log_odds_least <- 1e-12
 

@@ -1,12 +1,11 @@
 # How many records are used: what job_present() releases (job-present.R), and what rules take in the place of n.
 
 # The number of records, or the sum of their weights, as far as releases have told that some are not used: null records
-# are to make no difference (inst/experiments/null-records.R).
+# are to make no difference.
 used_number <- function(job) job$n * present_weight(job)
 
-present_records <- function(job) if (is.null(job$present)) 1 else job$present[["records"]]
-
-present_weight <- function(job) if (is.null(job$present)) 1 else job$present[["weight"]]
+present_records <- function(job) job$present[["records"]] %||% 1
+present_weight <- function(job) job$present[["weight"]] %||% 1
 
 needs_present <- function(job) job$method$residuals || !is.null(job$method$family$weighted)
 

@@ -13,8 +13,7 @@
 # 1.2 rho), and more where columns are narrow (look_around()).
 # present: the fraction of the records that are used, as far as it is known. cutting: may ranges cut off a few values?
 # This would bias coefficients.
-# tails: is as little cut off as the noise allows? again: rho for another look at
-# columns of which nothing is seen.
+# tails: is as little cut off as the noise allows? again: rho for another look at columns of which nothing is seen.
 # known: a matrix of lower and upper with a row for each column that is a smooth's, NA where its range is to be found;
 # the attribute "cells" then has breaks and mass for each whose range is known or found.
 private_ranges <- function(columns, budget, rho, neighbours, reproducible, cutting = TRUE, known = no_ranges,
