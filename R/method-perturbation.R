@@ -14,7 +14,8 @@
 #'   (private ranges, and a little noise on the solution, which covers its rounding error) are included. The budget must
 #'   be the fit's own, in `eps` and `delta`.
 #' * `"outpert"` adds noise to the minimiser, which one record moves by at most
-#'   \eqn{2 L / (n \lambda)}{2 L / (n lambda)}. It has Gaussian accounting, as the other methods have.
+#'   \eqn{2 L / (n \lambda)}{2 L / (n lambda)}; of the logistic loss by less, as gradients at short vectors, such as all
+#'   minimisers with a large lambda, differ by less. It has Gaussian accounting, as the other methods have.
 #'
 #' By default lambda balances bias and noise for a solution with norm about `size`. With nu =
 #' \eqn{2 L \sqrt{d} / (n \mu)}{2 L sqrt(d) / (n mu)} the length of the noise in the gradient, lambda is nu / `size`,

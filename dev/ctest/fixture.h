@@ -41,7 +41,13 @@ static inline double fixture_logistic_change(double norm, int replaced) {
   return most;
 }
 
-/* The same of decreases by a step of this length. */
+/* How far minimisers of neighbours may be apart, with a curvature of at least this much: in the ball that has them all
+ * (proofs: minimisers). */
+static inline double fixture_minimiser_change(double least, double n, int replaced) {
+  return fixture_logistic_change(sqrt(2 * log(2) / least), replaced) / (n * least);
+}
+
+/* How far the decreases of two records by a step of this length can be apart. */
 static inline double fixture_logistic_decrease(double norm, double length, int replaced) {
   double rise = log1p(exp(norm + length)) - log1p(exp(norm));
   return replaced ? rise + log1p(exp(norm)) - log1p(exp(norm - length)) : rise;

@@ -7,7 +7,7 @@ static void both_are_each(const char *loss, int moved);
 static void memory_has_numbers(void);
 static double share(const char *loss, enum oracle_neighbours neighbours, const double *row, const double *y,
                     const double *w, const double *before);
-static void worst_difference(void);
+static void worst_difference(double from, double to);
 static void no_difference_is_worse(const char *loss, enum oracle_neighbours neighbours);
 
 void test_barrier_epoch(void) {
@@ -19,7 +19,9 @@ void test_barrier_epoch(void) {
   }
   fixture_storage = FIXTURE_DENSE;
   memory_has_numbers();
-  worst_difference();
+  worst_difference(1.312, 1.322);
+  worst_difference(0.2, 0.2001);
+  worst_difference(0.2001, 0.2);
   for (int relation = ORACLE_REPLACE_ONE; relation <= ORACLE_ZERO_OUT; relation++) {
     no_difference_is_worse("logistic", (enum oracle_neighbours)relation);
     no_difference_is_worse("sigmoid", (enum oracle_neighbours)relation);
@@ -96,9 +98,10 @@ static double share(const char *loss, enum oracle_neighbours neighbours, const d
   return hypot(answer[0][0] - answer[1][0], answer[0][1] - answer[1][1]) / sensitivity;
 }
 
-/* The same row with both responses, where the curvatures are the largest and of opposite signs. */
-static void worst_difference(void) {
-  const double row[4] = {1, 0, 1, 0}, y[2] = {1, -1}, w[2] = {1.322, 0}, before[2] = {1.312, 0};
+/* The same row with both responses, along the points, so that the curvatures are of opposite signs: the largest that
+ * there are, and the largest that there are so near to zero. */
+static void worst_difference(double from, double to) {
+  const double row[4] = {1, 0, 1, 0}, y[2] = {1, -1}, w[2] = {to, 0}, before[2] = {from, 0};
   double found = share("sigmoid", ORACLE_REPLACE_ONE, row, y, w, before);
   CHECK(found > 0.999 && found <= 1);
 }

@@ -17,7 +17,6 @@ static void determinants_of_neighbours(void);
 static void profile_by_quadrature(void);
 static void laws(enum oracle_neighbours neighbours);
 static void charges(enum oracle_neighbours neighbours);
-static void minimisers_of_neighbours(void);
 static void refusals(void);
 static void failures_leave_nothing(void);
 
@@ -31,7 +30,6 @@ void test_barrier_perturbed(void) {
   laws(ORACLE_ZERO_OUT);
   charges(ORACLE_REPLACE_ONE);
   charges(ORACLE_ZERO_OUT);
-  minimisers_of_neighbours();
   refusals();
   failures_leave_nothing();
 }
@@ -245,7 +243,7 @@ static void laws(enum oracle_neighbours neighbours) {
   enum { N = 8 };
   size_t count = (size_t)ctest_size(1500, 100);
   double change = neighbours == ORACLE_REPLACE_ONE ? 2 : 1, lambda = 1, rho = 0.4, quadratic[1] = {lambda}, w[1], sd;
-  double *z = base_alloc(2 * count, sizeof *z);
+  double *z = base_alloc(2 * count, sizeof *z), furthest = fixture_minimiser_change(lambda, N, neighbours == ORACLE_REPLACE_ONE);
   for (size_t i = 0; i < count; i++) {
     double *x = base_alloc(N, sizeof *x), *y = base_alloc(N, sizeof *y);
     for (int j = 0; j < N; j++) y[j] = NAN;
@@ -260,7 +258,7 @@ static void laws(enum oracle_neighbours neighbours) {
     CHECK(oracle_perturbed_minimiser(oracle, quadratic, rho, 1e-3, w, &how) == BASE_OK);
     z[i] = w[0] * N * lambda / (change / sqrt(2 * rho));
     CHECK(oracle_minimiser(f.oracle, quadratic, rho, w, &sd) == BASE_OK);
-    z[count + i] = w[0] * N * lambda / (change / sqrt(2 * rho));
+    z[count + i] = w[0] / furthest * sqrt(2 * rho);
     oracle_free(oracle);
     ledger_free(ledger);
     fixture_close(&f);
@@ -290,36 +288,11 @@ static void charges(enum oracle_neighbours neighbours) {
   CHECK(strcmp(ledger_at(f.ledger, 0)->mechanism, "objective perturbation") == 0);
   CHECK(ledger_at(f.ledger, 0)->scale == how.sd_objective && ledger_at(f.ledger, 1)->scale == how.sd_output);
   CHECK(oracle_minimiser(f.oracle, quadratic, 0.1, w, &sd) == BASE_OK); /* is Gaussian, so it may follow */
-  CHECK_NEAR(sd, change / (N * 0.2) / sqrt(0.2), 1e-8);
-  CHECK(sd * sqrt(0.2) >= change / (N * 0.2) + 2 * strong_distance(&p) / 1e6);
+  change = fixture_minimiser_change(0.2, N, neighbours == ORACLE_REPLACE_ONE);
+  CHECK_NEAR(sd * sqrt(0.2), change, 1e-8);
+  CHECK(sd * sqrt(0.2) >= change + 2 * strong_distance(&p) / 1e6);
   CHECK(strcmp(ledger_at(f.ledger, 2)->what, "minimiser") == 0);
   fixture_close(&f);
-}
-
-/* Opposite records: exact minimisers move by no more than 2 L / (n least), and by a good part of it. */
-static void minimisers_of_neighbours(void) {
-  enum { N = 5 };
-  double furthest = 0, quadratic[DIM] = {0.5, 0.5, 0.5}, zero[DIM] = {0}, w[2][DIM];
-  for (int k = 0; k < 50; k++) {
-    double row[N * DIM], label[N];
-    for (int i = 0; i < N * DIM; i++) row[i] = ctest_normal();
-    for (int i = 0; i < N; i++) label[i] = fixture_sign();
-    for (int s = 0; s < 2; s++) {
-      double *x = base_alloc(N * DIM, sizeof *x), *y = base_alloc(N, sizeof *y);
-      memcpy(x, row, sizeof row);
-      memcpy(y, label, sizeof label);
-      if (s) y[0] = -y[0];
-      struct fixture f;
-      struct strong p;
-      fixture_open_rows(&f, "logistic", x, y, N, DIM, 0, ORACLE_REPLACE_ONE, 1);
-      CHECK(strong_init(oracle_all(f.oracle), quadratic, zero, 0, &p) == BASE_OK);
-      CHECK(strong_minimise(oracle_all(f.oracle), &p, w[s]) == BASE_OK);
-      fixture_close(&f);
-    }
-    la_axpy(DIM, -1, w[0], w[1]);
-    furthest = fmax(furthest, la_norm(DIM, w[1]));
-  }
-  CHECK(furthest <= 2 / (N * 0.5) && furthest > 0.5 / (N * 0.5));
 }
 
 /* ---- refusals and failures ---- */

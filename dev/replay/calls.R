@@ -64,6 +64,15 @@ on("blsgd", fit(y ~ a + b + f, method = "blsgd"), "y")
 on("spider-few", fit(y ~ a + b + f, method = "spider", loss = "sigmoid", eps = 20), "y", quick = FALSE)
 on("objpert", fit(y ~ a + b + f, method = "objpert"), "y")
 on("outpert", fit(y ~ a + b + f, method = "outpert", penalty = penalty_ridge(0.1)), "y")
+# Beside records whose offsets put them where the loss is flat, which neither move nor bend anything, one that is where it is
+# steep
+flat <- d
+flat$o <- 20
+flat$y[] <- "yes"
+steep <- list(up = list(o = 20, a = 1, b = 1, f = "w", y = "no"), down = list(o = -20, a = 1, b = 1, f = "w", y = "yes"))
+on_flat <- function(name, call) add(name, call, list(replaced(flat, audited, steep)), data = flat)
+on_flat("objpert-flat", fit(y ~ a + b + f + offset(o), method = "objpert", bounds = c(ab, list(o = c(-20, 20)))))
+on_flat("outpert-flat", fit(y ~ a + b + f + offset(o), method = "outpert", bounds = c(ab, list(o = c(-20, 20)))))
 on("network", fit(y ~ a + b, model = model_mlp(3)), "y", few = TRUE)
 
 # ---- options ----
@@ -175,6 +184,11 @@ for (strategy in c("split", "poisson", "geometric")) local({
   tune <- function(data) dp_tune(candidates, y ~ a + b, data, eps = 10, delta = 1e-6, strategy = strategy)
   on(paste0("tune-", strategy), tune, "y", few = TRUE, quick = FALSE, rows = audited + 0:1) # one for the choice
 })
+# A record that one candidate predicts rightly and the other wrongly, and the reverse
+on("tune-accuracy", function(data) {
+  by_one <- list(one = list(formula = y ~ a, bounds = ab["a"]), two = list(formula = y ~ b, bounds = ab["b"]))
+  dp_tune(by_one, y ~ a + b, data, eps = 20, delta = 1e-6, score = "accuracy")
+}, "y", quick = FALSE, rows = audited + 0:3)
 on("curve", function(data) {
   dp_curve(y ~ a + b, data, eps = c(0.5, 2), bounds = ab, budget = dp_budget(eps = 20, delta = 1e-5), progress = FALSE)
 }, "y", few = TRUE, quick = FALSE, rows = audited + 0:1)

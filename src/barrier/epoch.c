@@ -19,6 +19,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Enough to hide rounding errors by noise that is as good as nothing. */
+#define ROUNDING_PART 1e-4
+
 static int check_epoch(const struct oracle *o, const struct epoch *how, const double *w, const double *hessian);
 static int scales(const struct scope *s, double rho, const struct epoch *how, const double *w, double *leaf,
                   struct epoch_sd *sd);
@@ -42,7 +45,7 @@ int epoch_open(struct oracle *o, const struct epoch *how, const double *w, doubl
   if (status == BASE_OK) status = make_room(e, how, dim);
   e->leaf = leaf;
   e->sd = sd->gradient;
-  e->start = la_norm(dim, w);
+  e->start = bounds_norm(&s, w);
   if (status == BASE_OK) status = fresh_take(o, &batch);
   if (status == BASE_OK) status = sum_first(&s, w, e->leaves, hessian ? hessian : e->hessian);
   if (status == BASE_OK && hessian) status = mech_symmetric(o->entropy, dim, sd->hessian, hessian);
@@ -137,16 +140,24 @@ static struct scope first_scope(struct oracle *o, const struct epoch *how, struc
   return fresh_scope(o, batch);
 }
 
+/* The part of the cost that the Hessian has. Where w makes it the same for all records, only its rounding needs noise, and
+ * the gradient has the rest. */
+static double hessian_part(const struct scope *s, const struct epoch *how, const double *w) {
+  int same = how->curvature_share > 0 && how->products == 0 && hessian_change(s, w) == 0;
+  return same ? fmin(how->curvature_share, ROUNDING_PART) : how->curvature_share;
+}
+
 /* Noise scales of a leaf, of the encoded sums, and of a released Hessian. */
 static int scales(const struct scope *s, double rho, const struct epoch *how, const double *w, double *leaf,
                   struct epoch_sd *sd) {
   size_t dim = s->oracle->model.dim;
-  *leaf = sensitivity_start_gradient(s, w);
+  double part = hessian_part(s, how, w);
+  *leaf = sensitivity_start_gradient(s, w, how->leaves);
   *sd = (struct epoch_sd){0, 0};
   double all = *leaf * factor_column(how->factor, how->leaves) + encoding_error(s, how->leaves);
-  int status = gaussian_scale(all, rho * (1 - how->curvature_share), dim * how->leaves, &sd->gradient);
-  if (status != BASE_OK || how->curvature_share == 0 || how->products > 0) return status;
-  return gaussian_scale(sensitivity_start_hessian(s, w), rho * how->curvature_share, dim * dim, &sd->hessian);
+  int status = gaussian_scale(all, rho * (1 - part), dim * how->leaves, &sd->gradient);
+  if (status != BASE_OK || part == 0 || how->products > 0) return status;
+  return gaussian_scale(sensitivity_start_hessian(s, w), rho * part, dim * dim, &sd->hessian);
 }
 
 /* Rounding of an encoded sum of m leaves, each of norm at most 2 L, with coefficients of at most one: m + 1 roundings

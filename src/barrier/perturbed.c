@@ -2,8 +2,9 @@
  * Releases of whole minimisers of a strongly convex problem on the data (minimise.c).
  *
  * Output perturbation: w* + noise. For n records of norm at most one, two neighbours' gradients differ by at most
- * 2 L / n (zero-out: L / n) everywhere, so their minimisers differ by at most that over m, and the computed minimisers
- * are within the distance that minimise.c bounds, in both data sets.
+ * 2 L / n (zero-out: L / n), and by less in the ball that has every minimiser; so their minimisers differ by at most that
+ * over m, and the computed minimisers are within the distance that minimise.c bounds, in both data sets (proofs:
+ * minimisers).
  *
  * Objective perturbation (Kifer, Smith & Thakurta 2012; Chaudhuri, Monteleoni & Sarwate 2011): the minimiser w* of
  *
@@ -34,6 +35,7 @@
 static int minimise(struct oracle *o, const struct strong *problem, double sd, double *w);
 static int is_covered(const struct oracle *o, const struct strong *problem, double rho);
 static double record_change(const struct oracle *o);
+static double change_within(const struct oracle *o, double ball);
 
 int oracle_minimiser(struct oracle *o, const double *quadratic, double rho, double *w, double *sd) {
   size_t dim = o->model.dim;
@@ -43,7 +45,7 @@ int oracle_minimiser(struct oracle *o, const double *quadratic, double rho, doub
   struct strong problem;
   int status = strong_init(&o->all, quadratic, linear, 0, &problem);
   if (status == BASE_OK) {
-    double change = record_change(o) / ((double)data_persons(o->engine.rows) * problem.least);
+    double change = change_within(o, problem.ball) / ((double)data_persons(o->engine.rows) * problem.least);
     struct ledger_entry entry = {"minimiser", "gaussian", rho, change + 2 * strong_distance(&problem), 0, 1};
     status = gaussian_scale(entry.sensitivity, rho, dim, sd);
     entry.scale = *sd;
@@ -112,4 +114,10 @@ static int is_covered(const struct oracle *o, const struct strong *problem, doub
 /* Change of the sum of the gradients by one record. */
 static double record_change(const struct oracle *o) {
   return bounds_terms(&o->all) * model_bounds(&o->model)->lipschitz;
+}
+
+/* The same at points of at most this norm, which has a few roundings. */
+static double change_within(const struct oracle *o, double ball) {
+  double reach = o->engine.kind->inside ? INFINITY : ball * (1 + 0x1p-40);
+  return model_gradient_change(&o->model, reach, scope_replaces(&o->all));
 }

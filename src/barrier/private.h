@@ -80,7 +80,7 @@ struct epoch_sums {
   double *leaves, *sums; /* how.leaves vectors each: exact leaves; encoded sums with their noise */
   double *at;            /* the point of the last leaf */
   double *hessian;       /* exact, of the first leaf, or NULL */
-  double start;          /* norm of the first leaf's point */
+  double start;          /* a bound on the norm of the first leaf's point */
   size_t products;       /* number of products with the Hessian so far */
 };
 
@@ -166,7 +166,7 @@ extern const struct sum sum_value_gradient;
 /* The gradient and the Hessian at one point; the gradient at `at` minus that at `along`, which is a point here. */
 extern const struct sum sum_epoch_start;
 extern const struct sum sum_difference;
-double sensitivity_start_gradient(const struct scope *s, const double *w);
+double sensitivity_start_gradient(const struct scope *s, const double *w, size_t leaves);
 double sensitivity_start_hessian(const struct scope *s, const double *w); /* infinite where l'' jumps */
 double sensitivity_difference(const struct scope *s, const double *w, const double *before);
 /* Sensitivity of v times the Hessian at a point of this norm; infinite where l'' jumps. */

@@ -9,7 +9,7 @@
 /* More than a distance loses when its squares underflow. */
 #define LEAST_DISTANCE 1e-150
 
-static double spread(const struct scope *s);
+static double spread(const struct scope *s, double norm);
 static double distance(size_t dim, const double *w, const double *before);
 
 /* ---- gradient and Hessian ---- */
@@ -38,9 +38,12 @@ static double gradient_error(const struct scope *s, const double *w) {
   return bounds_both_rounding(s, lipschitz, norm, size);
 }
 
-/* 2 L / b, zero-out L / b (proofs: sensitivity-gradient) */
-double sensitivity_start_gradient(const struct scope *s, const double *w) {
-  return bounds_sensitivity(s, bounds_terms(s) * model_bounds(&s->oracle->model)->lipschitz, gradient_error(s, w));
+/* Alone that of a gradient at w; with later leaves, which may move by as much, 2 L / b, zero-out L / b (proofs:
+ * sensitivity-gradient, prefix-sums) */
+double sensitivity_start_gradient(const struct scope *s, const double *w, size_t leaves) {
+  double reach = leaves == 1 ? bounds_reach(s, w) : INFINITY;
+  return bounds_sensitivity(s, model_gradient_change(&s->oracle->model, reach, scope_replaces(s)),
+                            gradient_error(s, w));
 }
 
 /* ---- differences of gradients ---- */
@@ -70,27 +73,31 @@ double sensitivity_start_hessian(const struct scope *s, const double *w) {
   return bounds_sensitivity(s, hessian_change(s, w), model_stretch(m) * error);
 }
 
-/* (a + b) |w - before| / m on m records, zero-out max(a, b) |w - before| / m (proofs: sensitivity-difference) */
+/* (a + b) |w - before| / m on m records, zero-out max(a, b) |w - before| / m, with the bounds a and b between the two
+ * points (proofs: sensitivity-difference) */
 double sensitivity_difference(const struct scope *s, const double *w, const double *before) {
-  return bounds_sensitivity(s, spread(s) * distance(s->oracle->model.dim, w, before),
+  double norm = fmax(bounds_reach(s, w), bounds_reach(s, before));
+  return bounds_sensitivity(s, spread(s, norm) * distance(s->oracle->model.dim, w, before),
                             gradient_error(s, w) + gradient_error(s, before));
 }
 
-/* (a + b) |v| / m, zero-out max(a, b) |v| / m (proofs: sensitivity-product). The product's own rounding: dim roundings
- * of a sum of at most |H|_F |v|. */
+/* (a + b) |v| / m, zero-out max(a, b) |v| / m, with the bounds a and b at a w of this norm (proofs: sensitivity-product). The product's
+ * own rounding: dim roundings of a sum of at most |H|_F |v|. */
 double sensitivity_product(const struct scope *s, double norm, const double *v) {
   const struct model *m = &s->oracle->model;
   const struct loss_bounds *b = model_bounds(m);
   if (!isfinite(b->third)) return INFINITY;
   double largest = fmax(b->curv_lower, b->curv_upper), length = distance(m->dim, v, NULL);
   double error = model_stretch(m) * bounds_both_rounding(s, b->third, norm, largest);
-  return bounds_sensitivity(s, spread(s) * length, (error + (double)(m->dim + 8) * DBL_EPSILON * largest) * length);
+  double reach = s->oracle->engine.kind->inside ? INFINITY : norm;
+  return bounds_sensitivity(s, spread(s, reach) * length, (error + (double)(m->dim + 8) * DBL_EPSILON * largest) * length);
 }
 
-/* Bound on the difference of two records' curvatures, or of one's and zero. */
-static double spread(const struct scope *s) {
-  const struct loss_bounds *b = model_bounds(&s->oracle->model);
-  return scope_replaces(s) ? b->curv_lower + b->curv_upper : fmax(b->curv_lower, b->curv_upper);
+/* Bound on the difference of two records' curvatures, or of one's and zero, at points of at most this norm. */
+static double spread(const struct scope *s, double norm) {
+  double lower, upper;
+  model_curvature_within(&s->oracle->model, norm, &lower, &upper);
+  return scope_replaces(s) ? lower + upper : fmax(lower, upper);
 }
 
 /* Distance from before, or from zero. Rounded up: n + 2 roundings of relative size u. */
