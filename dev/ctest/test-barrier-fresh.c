@@ -319,8 +319,10 @@ static void alone(enum oracle_neighbours neighbours) {
       x[0] = -cosine, x[8] = sqrt(1 - cosine * cosine);
       y[0] = 1;
       leaf_of(x, y, lengths[i], neighbours, a);
-      if (replaced) x[8] *= -1;
-      else y[0] = NAN;
+      if (replaced)
+        x[8] *= -1;
+      else
+        y[0] = NAN;
       bound = leaf_of(x, y, lengths[i], neighbours, b);
       worst = fmax(worst, 8 * hypot(a[0] - b[0], a[1] - b[1]));
     }

@@ -155,7 +155,7 @@ static void solver_keeps_its_bound(const char *name, double parameter) {
   loss_free(loss);
 }
 
-/* ---- the law of a perturbed minimiser in one dimension, as in test-barrier-perturbed.c ---- */
+/* ---- the law of a perturbed minimiser in one dimension, as in test-barrier-profile.c ---- */
 
 struct line {
   double x, y; /* the record that changes */

@@ -1,6 +1,6 @@
 /*
- * Perturbed minimisers: the solver's bound, what neighbours may do to the determinant and to the noise, the profile in
- * one dimension by quadrature against the ledger's, the laws of what is released, charges and refusals.
+ * Perturbed minimisers: the solver's bound, what neighbours may do to the determinant and to the noise, the laws of
+ * what is released, charges and refusals.
  */
 #include "acct/acct.h"
 #include "fixture.h"
@@ -14,7 +14,6 @@ static void solver_keeps_its_bound(void);
 static void descent_alone_keeps_it(void);
 static void capacity_of_the_ledger(void);
 static void determinants_of_neighbours(void);
-static void profile_by_quadrature(void);
 static void laws(enum oracle_neighbours neighbours);
 static void charges(enum oracle_neighbours neighbours);
 static void refusals(void);
@@ -25,7 +24,6 @@ void test_barrier_perturbed(void) {
   descent_alone_keeps_it();
   capacity_of_the_ledger();
   determinants_of_neighbours();
-  profile_by_quadrature();
   laws(ORACLE_REPLACE_ONE);
   laws(ORACLE_ZERO_OUT);
   charges(ORACLE_REPLACE_ONE);
@@ -160,82 +158,6 @@ static void determinants_of_neighbours(void) {
   }
 }
 
-/* In one dimension w has the density phi(v(w) / s) / s |v'(w)|, v(w) = -(sum of gradients + n lambda w). */
-struct line {
-  int records;
-  double x[3], y[3], offset[3], times[3], n_lambda, s;
-};
-
-static double log_density(const struct line *l, double w) {
-  double slope = l->n_lambda * w, curve = l->n_lambda;
-  for (int i = 0; i < l->records; i++) {
-    double p = 1 / (1 + exp(l->y[i] * (l->x[i] * w + l->offset[i])));
-    slope -= l->times[i] * l->y[i] * l->x[i] * p;
-    curve += l->times[i] * l->x[i] * l->x[i] * p * (1 - p);
-  }
-  return log(curve / l->s) - slope * slope / (2 * l->s * l->s);
-}
-
-static double hockey_stick(const struct line *p, const struct line *q, double eps) {
-  double reach = 14 * (p->s + 8) / p->n_lambda, total = 0;
-  int steps = ctest_size(40000, 16000);
-  for (int i = 0; i < steps; i++) {
-    double w = reach * (2 * (i + 0.5) / steps - 1);
-    /* finer near zero, where the losses bend */
-    double u = w * fabs(w) / reach, jacobian = 2 * fabs(w) / reach, lp = log_density(p, u), lq = log_density(q, u);
-    if (lp > lq + eps) total += (exp(lp) - exp(lq + eps)) * jacobian;
-  }
-  return total * 2 * reach / steps / sqrt(2 * M_PI);
-}
-
-static double either_way(const struct line *a, const struct line *b, double eps) {
-  return fmax(hockey_stick(a, b, eps), hockey_stick(b, a, eps));
-}
-
-/* The scale of the noise whose ledger allows this delta at eps, for a ridge n lambda, of the best of three tilts. */
-static double noise_for(double eps, double delta, double n_lambda, double change) {
-  double most = 0;
-  for (int k = 0; k <= 2; k++) {
-    double tilt = k / 2.0 / n_lambda;
-    const struct acct_perturbed how = {1, loss_determinant(loss_find("logistic"), n_lambda, tilt), tilt, 1};
-    struct ledger *ledger;
-    if (ledger_create_perturbed(eps, delta, &how, &ledger) != BASE_OK) continue;
-    most = fmax(most, sqrt(2 * ledger_capacity(ledger)));
-    ledger_free(ledger);
-  }
-  return change / most;
-}
-
-/*
- * The true delta never exceeds the budget's. In one dimension opposite records without offsets, whose slopes are never
- * both near L, are far from it. A record against a null one, with the noise of zero-out, is not, once others pull w to
- * where its slope is near L or its curvature is large; nor are opposite records whose offsets keep both slopes near L:
- * they have the bound for slopes that never change, hardly more than that of a Gaussian release.
- */
-static void profile_by_quadrature(void) {
-  static const double eps[] = {0.2, 1, 4}, delta[] = {1e-8, 1e-3}, share[] = {0.02, 0.1, 0.4};
-  double closest[2] = {0, 0}, error = ctest_size(1, 0) ? 2e-3 : 5e-2; /* of the quadrature, at its kink */
-  for (int k = 0; k < 54; k++) {
-    double e = eps[k % 3], d = delta[k / 3 % 2], n_lambda = 0.25 / expm1(e * share[k / 6 % 3]);
-    struct line a = {.records = k < 18 ? 1 : 3, .x = {1, 0.9, 1}, .y = {1, 1, -1}, .times = {1, 1, 1e5}}, b;
-    if (k >= 36) a.offset[0] = -2 * a.times[2] / n_lambda;
-    a.n_lambda = n_lambda;
-    a.s = noise_for(e, d, n_lambda, 2);
-    b = a;
-    b.y[0] = -1;
-    double opposite = either_way(&a, &b, e);
-    if (k >= 36) b.offset[0] = -a.offset[0];
-    double apart = either_way(&a, &b, e);
-    a.s = b.s = noise_for(e, d, n_lambda, 1);
-    b.x[0] = 0;
-    double null = either_way(&a, &b, e);
-    CHECK(fmax(opposite, fmax(apart, null)) <= d * (1 + error));
-    closest[0] = fmax(closest[0], apart / d);
-    closest[1] = fmax(closest[1], null / d);
-  }
-  CHECK(closest[0] > 0.9 && closest[1] > 0.9);
-}
-
 /* ---- what is released ---- */
 
 /* Without data (all records null) the minimiser is -v / (n lambda), and output perturbation is its noise alone. */
@@ -243,7 +165,8 @@ static void laws(enum oracle_neighbours neighbours) {
   enum { N = 8 };
   size_t count = (size_t)ctest_size(1500, 100);
   double change = neighbours == ORACLE_REPLACE_ONE ? 2 : 1, lambda = 1, rho = 0.4, quadratic[1] = {lambda}, w[1], sd;
-  double *z = base_alloc(2 * count, sizeof *z), furthest = fixture_minimiser_change(lambda, N, neighbours == ORACLE_REPLACE_ONE);
+  double *z = base_alloc(2 * count, sizeof *z),
+         furthest = fixture_minimiser_change(lambda, N, neighbours == ORACLE_REPLACE_ONE);
   for (size_t i = 0; i < count; i++) {
     double *x = base_alloc(N, sizeof *x), *y = base_alloc(N, sizeof *y);
     for (int j = 0; j < N; j++) y[j] = NAN;
@@ -302,9 +225,9 @@ static void refusals(void) {
   struct ledger *ledger;
   struct oracle_perturbation how;
   double quadratic[DIM] = {0.2, 0.3, 0.2}, flat[DIM] = {0.2, 0, 0.2}, w[DIM], sd;
-  static const double bad[][5] = {{1, 1e-6, -1, 0, 1}, {1, 1e-6, 0.6, 0.4, 1}, {1, 1e-6, NAN, 0, 1},
-                                  {1, 1e-6, 0.1, -1, 1}, {1, 1e-6, 0.1, NAN, 1}, {1, 1e-6, 0.1, 0, 0},
-                                  {1, 1e-6, 0.1, 0, 1.1}, {1, 0, 0.1, 0, 1}, {NAN, 1e-6, 0.1, 0, 1}};
+  static const double bad[][5] = {{1, 1e-6, -1, 0, 1},    {1, 1e-6, 0.6, 0.4, 1}, {1, 1e-6, NAN, 0, 1},
+                                  {1, 1e-6, 0.1, -1, 1},  {1, 1e-6, 0.1, NAN, 1}, {1, 1e-6, 0.1, 0, 0},
+                                  {1, 1e-6, 0.1, 0, 1.1}, {1, 0, 0.1, 0, 1},      {NAN, 1e-6, 0.1, 0, 1}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     const struct acct_perturbed p = {1, bad[i][2], bad[i][3], bad[i][4]};
     CHECK(ledger_create_perturbed(bad[i][0], bad[i][1], &p, &ledger) == BASE_ERR_ARGUMENT && !ledger);

@@ -151,8 +151,8 @@ static void neighbours_move(enum oracle_neighbours neighbours) {
   CHECK(worst > 0.5 && worst <= 1);
 }
 
-/* The same row with both responses along w, so that the curvatures are of opposite signs: the largest that there are, and
- * the largest that there are at a shorter w. */
+/* The same row with both responses along w, so that the curvatures are of opposite signs: the largest that there are,
+ * and the largest that there are at a shorter w. */
 static void worst_neighbours(void) {
   const double row[4] = {1, 0, 1, 0}, y[2] = {1, -1}, v[2] = {7, 0}, at[2] = {1.317, 0.2};
   for (int k = 0; k < 2; k++) {

@@ -140,8 +140,8 @@ static struct scope first_scope(struct oracle *o, const struct epoch *how, struc
   return fresh_scope(o, batch);
 }
 
-/* The part of the cost that the Hessian has. Where w makes it the same for all records, only its rounding needs noise, and
- * the gradient has the rest. */
+/* The part of the cost that the Hessian has. Where w makes it the same for all records, only its rounding needs noise,
+ * and the gradient has the rest. */
 static double hessian_part(const struct scope *s, const struct epoch *how, const double *w) {
   int same = how->curvature_share > 0 && how->products == 0 && hessian_change(s, w) == 0;
   return same ? fmin(how->curvature_share, ROUNDING_PART) : how->curvature_share;

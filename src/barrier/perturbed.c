@@ -2,8 +2,8 @@
  * Releases of whole minimisers of a strongly convex problem on the data (minimise.c).
  *
  * Output perturbation: w* + noise. For n records of norm at most one, two neighbours' gradients differ by at most
- * 2 L / n (zero-out: L / n), and by less in the ball that has every minimiser; so their minimisers differ by at most that
- * over m, and the computed minimisers are within the distance that minimise.c bounds, in both data sets (proofs:
+ * 2 L / n (zero-out: L / n), and by less in the ball that has every minimiser; so their minimisers differ by at most
+ * that over m, and the computed minimisers are within the distance that minimise.c bounds, in both data sets (proofs:
  * minimisers).
  *
  * Objective perturbation (Kifer, Smith & Thakurta 2012; Chaudhuri, Monteleoni & Sarwate 2011): the minimiser w* of

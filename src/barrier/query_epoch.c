@@ -81,8 +81,8 @@ double sensitivity_difference(const struct scope *s, const double *w, const doub
                             gradient_error(s, w) + gradient_error(s, before));
 }
 
-/* (a + b) |v| / m, zero-out max(a, b) |v| / m, with the bounds a and b at a w of this norm (proofs: sensitivity-product). The product's
- * own rounding: dim roundings of a sum of at most |H|_F |v|. */
+/* (a + b) |v| / m, zero-out max(a, b) |v| / m, with the bounds a and b at a w of this norm (proofs:
+ * sensitivity-product). The product's own rounding: dim roundings of a sum of at most |H|_F |v|. */
 double sensitivity_product(const struct scope *s, double norm, const double *v) {
   const struct model *m = &s->oracle->model;
   const struct loss_bounds *b = model_bounds(m);
@@ -90,7 +90,8 @@ double sensitivity_product(const struct scope *s, double norm, const double *v) 
   double largest = fmax(b->curv_lower, b->curv_upper), length = distance(m->dim, v, NULL);
   double error = model_stretch(m) * bounds_both_rounding(s, b->third, norm, largest);
   double reach = s->oracle->engine.kind->inside ? INFINITY : norm;
-  return bounds_sensitivity(s, spread(s, reach) * length, (error + (double)(m->dim + 8) * DBL_EPSILON * largest) * length);
+  return bounds_sensitivity(s, spread(s, reach) * length,
+                            (error + (double)(m->dim + 8) * DBL_EPSILON * largest) * length);
 }
 
 /* Bound on the difference of two records' curvatures, or of one's and zero, at points of at most this norm. */
