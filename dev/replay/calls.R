@@ -64,12 +64,13 @@ on("blsgd", fit(y ~ a + b + f, method = "blsgd"), "y")
 on("spider-few", fit(y ~ a + b + f, method = "spider", loss = "sigmoid", eps = 20), "y", quick = FALSE)
 on("objpert", fit(y ~ a + b + f, method = "objpert"), "y")
 on("outpert", fit(y ~ a + b + f, method = "outpert", penalty = penalty_ridge(0.1)), "y")
-# Beside records whose offsets put them where the loss is flat, which neither move nor bend anything, one that is where it is
-# steep
+# Beside records whose offsets put them where the loss is flat, which neither move nor bend anything, one that is where
+# it is steep
 flat <- d
 flat$o <- 20
 flat$y[] <- "yes"
-steep <- list(up = list(o = 20, a = 1, b = 1, f = "w", y = "no"), down = list(o = -20, a = 1, b = 1, f = "w", y = "yes"))
+corner <- list(a = 1, b = 1, f = "w")
+steep <- list(up = c(corner, o = 20, y = "no"), down = c(corner, o = -20, y = "yes"))
 on_flat <- function(name, call) add(name, call, list(replaced(flat, audited, steep)), data = flat)
 on_flat("objpert-flat", fit(y ~ a + b + f + offset(o), method = "objpert", bounds = c(ab, list(o = c(-20, 20)))))
 on_flat("outpert-flat", fit(y ~ a + b + f + offset(o), method = "outpert", bounds = c(ab, list(o = c(-20, 20)))))
