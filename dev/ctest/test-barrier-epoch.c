@@ -1,4 +1,4 @@
-/* Sums of an epoch's leaves, in one pass each: what two passes give. */
+/* The first leaf of an epoch, alone and with its Hessian, and sums of leaves, in one pass each: what two passes give. */
 #include "fixture.h"
 
 enum { N = 2 * DATA_BLOCK + 131, P = 4, DIM = P + 1, COUNT = 700 };
@@ -8,6 +8,8 @@ static void memory_has_numbers(void);
 static double share(const char *loss, enum oracle_neighbours neighbours, const double *row, const double *y,
                     const double *w, const double *before);
 static void worst_difference(double from, double to);
+static void alone(enum oracle_neighbours neighbours);
+static void parts(void);
 static void no_difference_is_worse(const char *loss, enum oracle_neighbours neighbours);
 
 void test_barrier_epoch(void) {
@@ -22,6 +24,9 @@ void test_barrier_epoch(void) {
   worst_difference(1.312, 1.322);
   worst_difference(0.2, 0.2001);
   worst_difference(0.2001, 0.2);
+  alone(ORACLE_REPLACE_ONE);
+  alone(ORACLE_ZERO_OUT);
+  parts();
   for (int relation = ORACLE_REPLACE_ONE; relation <= ORACLE_ZERO_OUT; relation++) {
     no_difference_is_worse("logistic", (enum oracle_neighbours)relation);
     no_difference_is_worse("sigmoid", (enum oracle_neighbours)relation);
@@ -118,4 +123,63 @@ static void no_difference_is_worse(const char *loss, enum oracle_neighbours neig
   }
   CHECK(worst <= 1);
   CHECK(worst > 0.7);
+}
+
+/* ---- the first leaf ---- */
+
+/* The gradient of an epoch of one leaf, and how sensitive it is. */
+static double leaf_of(double *x, double *y, double length, enum oracle_neighbours neighbours, double *gradient) {
+  enum { RECORDS = 8 };
+  struct fixture f;
+  double *rows = base_alloc(RECORDS * 2, sizeof *rows), *labels = base_alloc(RECORDS, sizeof *labels), released[2];
+  struct epoch_sd both;
+  memcpy(rows, x, RECORDS * 2 * sizeof *rows);
+  memcpy(labels, y, RECORDS * sizeof *labels);
+  fixture_open_rows(&f, "logistic", rows, labels, RECORDS, 2, 0, neighbours, 1);
+  const struct epoch how = {.records = RECORDS, .leaves = 1};
+  CHECK(fresh_open(f.oracle, 0.5) == BASE_OK);
+  CHECK(epoch_open(f.oracle, &how, (double[]){length, 0}, released, NULL, &both) == BASE_OK);
+  memcpy(gradient, f.oracle->fresh->epoch.leaves, 2 * sizeof *gradient);
+  double leaf = f.oracle->fresh->epoch.leaf;
+  CHECK_NEAR(both.gradient, leaf, 1e-9); /* mu = 1 */
+  fixture_close(&f);
+  return RECORDS * leaf;
+}
+
+/* Alone a leaf is as sensitive as a gradient at its point: two records at equal angles with it, or one along it. */
+static void alone(enum oracle_neighbours neighbours) {
+  int replaced = neighbours == ORACLE_REPLACE_ONE;
+  const double lengths[] = {0, 1, 3, 8};
+  for (int i = 0; i < 4; i++) {
+    double x[16] = {0}, y[8] = {1, 1, 1, 1, 1, 1, 1, 1}, a[2], b[2], bound = 0, worst = 0;
+    for (int k = 0; k <= 500; k++) {
+      double cosine = replaced ? k / 500.0 : 1;
+      x[0] = -cosine, x[8] = sqrt(1 - cosine * cosine);
+      y[0] = 1;
+      leaf_of(x, y, lengths[i], neighbours, a);
+      if (replaced)
+        x[8] *= -1;
+      else
+        y[0] = NAN;
+      bound = leaf_of(x, y, lengths[i], neighbours, b);
+      worst = fmax(worst, 8 * hypot(a[0] - b[0], a[1] - b[1]));
+    }
+    CHECK(worst <= bound && worst > 0.999 * bound);
+    CHECK_NEAR(bound, fixture_logistic_change(lengths[i], replaced), 1e-6);
+  }
+}
+
+/* A Hessian of zero leaves the cost to the gradient; anywhere else each has its part. */
+static void parts(void) {
+  struct fixture f;
+  const struct epoch simple = {.records = 50, .leaves = 8, .factor = FACTOR_SQUARE_ROOT, .curvature_share = 0.2};
+  fixture_open(&f, "sigmoid", N, P, 0, ORACLE_REPLACE_ONE, 1);
+  const struct epoch without = {.records = 50, .leaves = 8, .factor = FACTOR_SQUARE_ROOT};
+  for (int away = 0; away <= 1; away++) {
+    double w[P] = {1e-6 * away};
+    struct epoch_sd both = epoch_noise(f.oracle, 1, &simple, w), one = epoch_noise(f.oracle, 1, &without, w);
+    CHECK_NEAR(both.gradient / one.gradient, away ? 1 / sqrt(0.8) : 1, 1e-4);
+    CHECK(both.hessian > 0 && (away || both.hessian < 1e-10));
+  }
+  fixture_close(&f);
 }

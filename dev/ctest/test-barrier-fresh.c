@@ -15,8 +15,6 @@ static void in_one_leaf(void);
 static void refusals(void);
 static void leaves_are_means(void);
 static void neighbours_move(enum factor factor, enum oracle_neighbours neighbours);
-static void alone(enum oracle_neighbours neighbours);
-static void parts(void);
 static void noise_is_that(enum factor factor);
 static void forked(void);
 
@@ -32,9 +30,6 @@ void test_barrier_fresh(void) {
     neighbours_move(factor, ORACLE_ZERO_OUT);
     noise_is_that(factor);
   }
-  alone(ORACLE_REPLACE_ONE);
-  alone(ORACLE_ZERO_OUT);
-  parts();
   forked();
 }
 
@@ -287,62 +282,6 @@ static void neighbours_move(enum factor factor, enum oracle_neighbours neighbour
   CHECK(worst > 0.9); /* the first leaf's is reached nearly: |l'(0.4)| = 0.96 / 4 */
   base_free(x);
   base_free(y);
-}
-
-/* The gradient of an epoch of one leaf, and how sensitive it is. */
-static double leaf_of(double *x, double *y, double length, enum oracle_neighbours neighbours, double *gradient) {
-  enum { RECORDS = 8 };
-  struct fixture f;
-  double *rows = base_alloc(RECORDS * 2, sizeof *rows), *labels = base_alloc(RECORDS, sizeof *labels), released[2];
-  struct epoch_sd both;
-  memcpy(rows, x, RECORDS * 2 * sizeof *rows);
-  memcpy(labels, y, RECORDS * sizeof *labels);
-  fixture_open_rows(&f, "logistic", rows, labels, RECORDS, 2, 0, neighbours, 1);
-  const struct epoch how = {.records = RECORDS, .leaves = 1};
-  CHECK(fresh_open(f.oracle, 0.5) == BASE_OK);
-  CHECK(epoch_open(f.oracle, &how, (double[]){length, 0}, released, NULL, &both) == BASE_OK);
-  memcpy(gradient, f.oracle->fresh->epoch.leaves, 2 * sizeof *gradient);
-  double leaf = f.oracle->fresh->epoch.leaf;
-  CHECK_NEAR(both.gradient, leaf, 1e-9); /* mu = 1 */
-  fixture_close(&f);
-  return RECORDS * leaf;
-}
-
-/* Alone a leaf is as sensitive as a gradient at its point: two records at equal angles with it, or one along it. */
-static void alone(enum oracle_neighbours neighbours) {
-  int replaced = neighbours == ORACLE_REPLACE_ONE;
-  const double lengths[] = {0, 1, 3, 8};
-  for (int i = 0; i < 4; i++) {
-    double x[16] = {0}, y[8] = {1, 1, 1, 1, 1, 1, 1, 1}, a[2], b[2], bound = 0, worst = 0;
-    for (int k = 0; k <= 500; k++) {
-      double cosine = replaced ? k / 500.0 : 1;
-      x[0] = -cosine, x[8] = sqrt(1 - cosine * cosine);
-      y[0] = 1;
-      leaf_of(x, y, lengths[i], neighbours, a);
-      if (replaced)
-        x[8] *= -1;
-      else
-        y[0] = NAN;
-      bound = leaf_of(x, y, lengths[i], neighbours, b);
-      worst = fmax(worst, 8 * hypot(a[0] - b[0], a[1] - b[1]));
-    }
-    CHECK(worst <= bound && worst > 0.999 * bound);
-    CHECK_NEAR(bound, fixture_logistic_change(lengths[i], replaced), 1e-6);
-  }
-}
-
-/* A Hessian of zero leaves the cost to the gradient; anywhere else each has its part. */
-static void parts(void) {
-  struct fixture f;
-  fixture_open(&f, "sigmoid", N, P, 0, ORACLE_REPLACE_ONE, 1);
-  const struct epoch without = {.records = 50, .leaves = 8, .factor = FACTOR_SQUARE_ROOT};
-  for (int away = 0; away <= 1; away++) {
-    double w[P] = {1e-6 * away};
-    struct epoch_sd both = epoch_noise(f.oracle, 1, &simple, w), one = epoch_noise(f.oracle, 1, &without, w);
-    CHECK_NEAR(both.gradient / one.gradient, away ? 1 / sqrt(0.8) : 1, 1e-4);
-    CHECK(both.hessian > 0 && (away || both.hessian < 1e-10));
-  }
-  fixture_close(&f);
 }
 
 /* ---- noise ---- */
