@@ -1,4 +1,4 @@
-/* The first leaf of an epoch, alone and with its Hessian, and sums of leaves, in one pass each: what two passes give. */
+/* The first leaf of an epoch, and sums of leaves in one pass each: what two passes give. */
 #include "fixture.h"
 
 enum { N = 2 * DATA_BLOCK + 131, P = 4, DIM = P + 1, COUNT = 700 };
