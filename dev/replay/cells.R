@@ -32,7 +32,7 @@ audit_cell <- function(form, row) {
   null <- if (row$option == "zero-out") "null"
   set <- if (row$option == "persons") cell_people else cell_neighbours
   if (form %in% c("push", "shards")) set <- set[c(1, 2, length(set))]
-  check(name, audit(call, cell_data, list(set), null, refused = TRUE)$found)
+  check(name, note_audit(audit(call, cell_data, list(set), null, refused = TRUE))$found)
 }
 
 set_records <- function(data) {

@@ -200,7 +200,7 @@ largest <- function(logs, draw, pairs) {
 
 # Audits a call on data and on sets of neighbours that differ in the same record. null: the name of the neighbour with a
 # null record where only pairs with it are neighbours (zero-out). refused: may the call end in an error before a
-# release? Returns what was found, and the tightness of queries.
+# release? Returns what was found, the tightness of queries, and the numbers of runs and of pairs that were compared.
 audit <- function(call, data, sets, null = NULL, refused = FALSE) {
   began <- proc.time()[[1]]
   observe(call, data, RECORD) # packages that are loaded may say so
@@ -208,6 +208,7 @@ audit <- function(call, data, sets, null = NULL, refused = FALSE) {
   found <- c(if (!refused && !length(first$log$kind)) paste("no release:", first$result[[2]]),
              same_again(first, call, data), unpaid(first$log))
   tight <- double()
+  compared <- 0
   if (is.function(sets)) sets <- sets(first$log)
   for (set in sets) {
     seen <- lapply(set, function(neighbour) observe(call, neighbour, REPLAY))
@@ -217,6 +218,7 @@ audit <- function(call, data, sets, null = NULL, refused = FALSE) {
     all <- c(if (is.null(null)) list(base = first), seen)
     pairs <- pairs_of(names(all), null)
     if (!ncol(pairs)) next # without a null record
+    compared <- compared + ncol(pairs)
     of_set <- tightness(lapply(all, `[[`, "log"), pairs)
     for (query in names(of_set)) {
       tight[query] <- max(of_set[[query]], if (query %in% names(tight)) tight[[query]])
@@ -225,7 +227,8 @@ audit <- function(call, data, sets, null = NULL, refused = FALSE) {
   over <- tight[tight > 1]
   if (length(over)) found <- c(found, sprintf("a pair moves %s by %.5g of what is paid", names(over), over))
   if (anyNA(tight)) found <- c(found, paste("no number:", names(tight)[is.na(tight)]))
-  list(found = found, tight = tight, runs = 3 + sum(lengths(sets)), seconds = proc.time()[[1]] - began)
+  list(found = found, tight = tight, runs = 3 + sum(lengths(sets)), pairs = compared,
+       seconds = proc.time()[[1]] - began)
 }
 
 named <- function(found) unlist(lapply(names(found), function(k) if (length(found[[k]])) paste0(k, ": ", found[[k]])))

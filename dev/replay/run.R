@@ -16,7 +16,9 @@ main <- function() {
   patterns <- setdiff(options, "--floors")
   until_end <<- environment() # for what ends with this function, such as a server
   for (file in c("calls.R", "sources.R", "cells.R")) source(file.path(folder, file))
-  for (name in grep(c(patterns, ".")[1], names(calls), value = TRUE)) report(name, do.call(audit, calls[[name]]))
+  for (name in grep(c(patterns, ".")[1], names(calls), value = TRUE)) {
+    report(name, note_audit(do.call(audit, calls[[name]])))
+  }
   if (!length(patterns) || patterns == "cells") audit_cells()
   if (!length(patterns)) {
     check_hook()
@@ -26,6 +28,11 @@ main <- function() {
 }
 
 passed <- failed <- 0
+audited_so_far <- c(calls = 0, runs = 0, pairs = 0)
+note_audit <- function(seen) {
+  audited_so_far <<- audited_so_far + c(1, seen$runs, seen$pairs)
+  seen
+}
 check <- function(name, found) {
   if (!length(found)) {
     passed <<- passed + 1
@@ -73,6 +80,7 @@ write_floors <- function() {
 check_queries <- function() {
   all <- unlist(unname(measured))
   best <- tapply(all, names(all), max)
+  cat("at most, of what is paid:", paste(names(best), sprintf("%.3f", best), collapse = ", "), "\n")
   for (query in names(best)) {
     check(paste("tightness of", query), if (best[[query]] < 0.9) sprintf("%.3f of what is paid at most", best[[query]]))
   }
@@ -122,5 +130,6 @@ make_records <- cells$make_records
 for (file in c("replay.R", "neighbours.R")) source(file.path(folder, file))
 stop_clock()
 main()
+cat(do.call(sprintf, unname(c("%.0f calls and cells, %.0f runs, %.0f pairs of neighbours\n", as.list(audited_so_far)))))
 cat(passed, " passed, ", failed, " failed\n", sep = "")
 quit("no", status = failed > 0 || passed == 0)
