@@ -19,7 +19,8 @@ runs <- c(fit = 100, batches = 200, minimiser = 500, gradient = 2000, evaluation
 main <- function() {
   rows <- c(lapply(c("2opt-ls", "opt", "tr", "newton", "newton-ridge", "warm-ridge", "objpert"), audit_method), list(
     audit_batches("opt-b"), audit_batches("tr-b"), audit_batches("blsgd", "logistic"), audit_fresh(),
-    audit_network(), audit_minimiser(), audit_persons(), audit_intervals(), audit_damped(), audit_residuals(),
+    audit_network(), audit_minimiser(), audit_output(), audit_certificate(), audit_persons(), audit_intervals(),
+    audit_damped(), audit_residuals(),
     audit_classes("newton", radius = 1, intercept = FALSE, control = control_newton("moment", iterations = 2)),
     audit_classes("newton-ridge", radius = 2, geometry = geometry_public(0, 1),
                   control = control_newton_ridge(iterations = 2)),
@@ -103,6 +104,29 @@ audit_minimiser <- function() {
     coef(fit)[[1]]
   }
   repeat_pair("one perturbed minimiser", "at most eps", release, list(NA, 1))
+}
+
+# A record of either class, with a ridge that keeps the minimiser short.
+audit_output <- function() {
+  release <- function(label) {
+    labels <- c(label, rep(c(-1, 1), length.out = n - 1))
+    fit <- suppressWarnings(dp_sosp(matrix(1, n, 1), labels, eps, delta, "outpert", "logistic", radius = 1,
+                                    intercept = FALSE, progress = FALSE, penalty = penalty_ridge(4),
+                                    control = control_perturbation(lambda = 0)))
+    coef(fit)[[1]]
+  }
+  repeat_pair("`outpert`, logistic loss", "at most eps", release, list(-1, 1))
+}
+
+# A gradient on fresh records at a point near zero, by its norm: the other records keep it away from zero.
+audit_certificate <- function() {
+  of_labels <- function(y) data.frame(x = 1, y = factor(ifelse(y > 0, "b", "a"), levels = c("a", "b")))
+  fit <- suppressWarnings(dp_sosp(y ~ 0 + x, of_labels(rep(c(-1, 1), 500)), 100, delta, "newton", progress = FALSE,
+                                  bounds = list(x = c(-1, 1)), geometry = "none"))
+  release <- function(label) {
+    dp_certify(fit, of_labels(c(label, rep(1, n - 1))), eps, delta)$gradient[["estimate"]]
+  }
+  repeat_pair("`dp_certify()`, the gradient", "at most eps", release, list(-1, 1))
 }
 
 # A person with 20 records against one with a single record that contradicts them. Slopes of the loss are one near zero,
