@@ -4,13 +4,14 @@
  */
 #include "walk.h"
 
+#include "rounds.h"
+
 static void trials(uint64_t a);
 static void half_normal(void);
 static void thinning(uint32_t k);
 static void descents(void);
 static void descent(const uint32_t *k, uint32_t digits);
 static void accepted(uint32_t k, uint32_t digits);
-static void variates(mech_sampler *draw, long double (*below)(long double), long double least, long double most_cut);
 static void rounding(uint64_t scale, int64_t fraction, int negative);
 static void subsets(size_t n, size_t m);
 static void orders(size_t n);
@@ -23,7 +24,6 @@ static long double laplace_below(long double z) { return expl(z) / 2; }
 static long double normal_below(long double z) { return erfcl(-z * sqrtl(0.5L)) / 2; }
 
 void test_mech_walk(void) {
- 
   static const uint64_t odd[] = {0, 1, 3, 1000000007, UINT64_C(1) << 31, 0xfffffffe, UINT64_C(1) << 32};
   for (walk.last = 0; walk.last <= 1; walk.last++) {
     walk.whole = 1;
@@ -38,6 +38,8 @@ void test_mech_walk(void) {
   walk.last = 0;
   half_normal();
   descents();
+  whole_variate(round_draw_laplace, 0, 1e-14L, 1e-9L);
+  whole_variate(round_draw_normal, 1, 1e-7L, 0.06L);
   variates(mech_draw_laplace, laplace_below, 1e-6L, 0.2L);
   variates(mech_draw_normal, normal_below, 1e-6L, 0.5L);
   static const uint64_t scales[] = {1, 2, 3, 13, (UINT64_C(1) << 31) - 1, UINT64_C(1) << 32};
@@ -62,8 +64,10 @@ void test_mech_walk(void) {
 /* The first failure is at trial j with probability g^(j - 1) / (j - 1)! (1 - g / j); an odd j is a success. */
 static void trials(uint64_t a) {
   const uint64_t edge[] = {0, a, UINT64_C(1) << 32};
-  if (a == 0 || a == edge[2]) walk_cells(1);
-  else walk_edges(3, edge);
+  if (a == 0 || a == edge[2])
+    walk_cells(1);
+  else
+    walk_edges(3, edge);
   const long double g = ldexpl((long double)a, -32);
   long double target[MOST], before = 1;
   int parity = 1;
@@ -163,29 +167,6 @@ static void accepted(uint32_t k, uint32_t digits) {
     found((size_t)accept_fraction(&b, k, &given));
   }
   CHECK(is_law(2, target, 0.3L));
-}
-
-/* By sign, k up to 3 and the half of x; beyond that in one. */
-static size_t place_of(const struct mech_variate *v) {
-  if (v->k > 3) return 16;
-  return (v->negative ? 8 : 0) + 2 * v->k + (v->x.digit[0] >= UINT32_C(1) << 31);
-}
-
-static void variates(mech_sampler *draw, long double (*below)(long double), long double least, long double most_cut) {
-  long double target[17];
-  target[16] = 2 * below(-4);
-  for (size_t i = 0; i < 16; i++) {
-    const long double from = -(long double)(i % 8) / 2;
-    target[i] = below(from) - below(from - 0.5L);
-  }
-  walk_cells(2);
-  for (begin_long(least); walk_more();) {
-    struct mech_bits b = fresh();
-    struct mech_variate v;
-    draw(&b, &v);
-    if (b.status == BASE_OK) found(place_of(&v));
-  }
-  CHECK(is_law(17, target, most_cut));
 }
 
 /* ---- rounding ---- */

@@ -1,5 +1,5 @@
 # How many steps should methods for convex losses take that plan them before they start? Defaults of control_newton()
-# and control_cubic() (R/method-newton.R) compared with half and twice as many, on SYNTHETIC problems (synthetic.R),
+# and control_cubic() (R/method-newton.R) compared with fewer and more, on SYNTHETIC problems (synthetic.R),
 # replace-one, delta = 1/n^2, in the rows' own coordinates.
 #   Rscript steps-rule.R RESULTS.csv [SEEDS]      2 by default
 # Then: Rscript steps-rule.R --summary RESULTS.csv
@@ -13,12 +13,13 @@ for (file in c("common.R", "synthetic.R")) source(file.path(dirname(this_file), 
 
 n <- 5000
 newton <- function(curvature) function(k) control_newton(curvature, iterations = k)
-methods <- list(
-  list(method = "newton", curvature = "lazy", control = newton("lazy"), steps = c(120, 240, 480)),
-  list(method = "newton", curvature = "direct", control = newton("direct"), steps = c(3, 6, 12)),
-  list(method = "newton", curvature = "hessian", control = newton("hessian"), steps = c(5, 10, 20)),
-  list(method = "damped-newton", curvature = "direct", control = newton("direct"), steps = c(3, 6, 12)),
-  list(method = "cubic", curvature = "direct", control = function(k) control_cubic(iterations = k), steps = c(3, 6, 12))
+methods <- list( # steps: the first number is the one that others are compared with
+  list(method = "newton", curvature = "lazy", control = newton("lazy"), steps = c(240, 120, 480)),
+  list(method = "newton", curvature = "direct", control = newton("direct"), steps = c(6, 3, 12, 24, 48)),
+  list(method = "newton", curvature = "hessian", control = newton("hessian"), steps = c(10, 5, 20)),
+  list(method = "damped-newton", curvature = "direct", control = newton("direct"), steps = c(6, 3, 12, 24, 48)),
+  list(method = "cubic", curvature = "direct", control = function(k) control_cubic(iterations = k),
+       steps = c(6, 3, 12, 24, 48))
 )
 
 simulate <- function(path, seeds) {
@@ -46,17 +47,17 @@ simulate <- function(path, seeds) {
   }
 }
 
-# The geometric mean over problems of the excess over that of the default, its standard error as a factor, and in how
-# many problems it is worse.
+# The geometric mean over problems of the excess over that of the first number, its standard error as a factor, and in
+# how many problems it is worse.
 summarise <- function(path) {
   x <- utils::read.csv(path)
   x$problem <- paste(x$shape, x$signal, x$rare)
   for (part in split(x, list(x$method, x$curvature), drop = TRUE)) {
-    steps <- sort(unique(part$steps))
+    first <- part$steps[1]
     for (eps in c(unique(part$eps), NA)) {
       some <- if (is.na(eps)) part else part[part$eps == eps, ]
       wide <- tapply(log(some$excess), list(paste(some$problem, some$eps), some$steps), mean)
-      over <- wide - wide[, as.character(steps[2])]
+      over <- wide - wide[, as.character(first)]
       cat(part$method[1], part$curvature[1], "eps", if (is.na(eps)) "all" else eps, "\n")
       print(round(rbind(ratio = exp(colMeans(over)), error = exp(apply(over, 2, stats::sd) / sqrt(nrow(over))),
                         worse = colMeans(over > 0)), 3))
