@@ -141,11 +141,12 @@ control_newton <- function(curvature = "lazy", modify = c("add", "clip"),
 newton_curvatures <- c("hessian", "qu", "lazy", "direct", "moment")
 newton_modifies <- c("add", "clip")
 
+# inst/experiments/steps-rule.R compares numbers of steps.
 newton_defaults <- list(
   hessian = list(iterations = 10, lambda_scale = 1, curvature_share = 0.5, tail = 0),
   qu = list(iterations = 10, lambda_scale = 1, curvature_share = 0.5, tail = 0),
   lazy = list(iterations = 240, lambda_scale = 1 / 10, curvature_share = 0.1, tail = 0.75),
-  direct = list(iterations = 6, lambda_scale = 1, curvature_share = 0.3, tail = 0),
+  direct = list(iterations = 12, lambda_scale = 1, curvature_share = 0.3, tail = 0),
   moment = list(iterations = 60, lambda_scale = 1, curvature_share = 0.1, tail = 0)
 )
 
@@ -214,7 +215,7 @@ newton_options <- function(job, rho) {
 #' Iterates stay in a ball around zero of the given public diameter.
 #'
 #' @param solver `"direct"` or `"inner"`.
-#' @param iterations Number of iterations, a whole number; `NULL`: 6, or 3 with `"inner"`.
+#' @param iterations Number of iterations, a whole number; `NULL`: 12, or 3 with `"inner"`.
 #' @param inner_steps Number of points on each model, a whole number of at least 2; `"inner"` only.
 #' @param diameter Diameter of the ball, positive, for rows of norm at most one; `"direct"` also takes `Inf`.
 #' @param hessian_share Fraction of an iteration's budget for the Hessian, in (0, 1); `"direct"` only.
@@ -245,7 +246,7 @@ control_cubic <- function(solver = c("direct", "inner"), iterations = NULL, inne
   }
   structure(class = c("dp_control_cubic", "dp_control"), list(
     solver = solver,
-    iterations = check_iterations(iterations %||% if (solver == "inner") 3 else 6, "iterations", call = call),
+    iterations = check_iterations(iterations %||% if (solver == "inner") 3 else 12, "iterations", call = call),
     inner_steps = check_iterations(inner_steps, "inner_steps", 2, call = call), diameter = diameter,
     hessian_share = share(hessian_share, "hessian_share"),
     certificate_share = share(certificate_share, "certificate_share"), confidence = share(confidence, "confidence")
