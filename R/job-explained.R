@@ -27,6 +27,8 @@ values_null <- 0.25  # and for the loss of the intercept-only model, where this 
 gains_doubt <- 1     # what is clipped may be so many times what is expected
 gains_least <- 1e-6  # least end of an interval, over the largest decrease that is expected
 gains_largest <- 1e6   # of a decrease below zero: predictors of columns without a spread may be anywhere
+gains_skew <- 3      # skewness that a numeric column may have,
+gains_far <- 2       # and of residuals: that of the exponential distribution
 gains_clip <- 8      # clip of residuals, in standard deviations of those of the intercept-only model
 
 job_explained <- function(job) {
@@ -183,12 +185,28 @@ start_point <- function(job, start, geometry) {
 expected_move <- function(job, moved, geometry) {
   moved <- matrix(moved, ncol = job$outputs)
   mean <- if (job$design$intercept && !is.null(geometry)) geometry$constant * moved[1, ] else rep(NA, job$outputs)
-  list(mean = mean, covariance = if (job$method$residuals) matrix(job$answer$result$variance)
-                                 else moved_covariance(job, moved, geometry))
+  if (!job$method$residuals) return(list(mean = mean, covariance = moved_covariance(job, moved, geometry), skew = 0))
+  list(mean = mean, covariance = matrix(job$answer$result$variance),
+       skew = moved_skewness(slopes_of(job, moved), geometry, mapped_columns(job$design)))
+}
+
+slopes_of <- function(job, moved) if (job$design$intercept) moved[-1, , drop = FALSE] else moved
+
+# At most, of columns that are independent of each other. An indicator's follows from its mean. A column in a range of a
+# below and b above its mean, in its standard deviations, has at most that of an indicator at the ends, b - a, and a
+# gamma distribution with one of these ends has 2 / a; but what is beyond most values may be anything.
+moved_skewness <- function(slopes, geometry, columns) {
+  sd <- geometry$spread / geometry$scale
+  below <- (geometry$centre - columns$box[, 1]) / sd
+  above <- (columns$box[, 2] - geometry$centre) / sd
+  skew <- pmin(abs(above - below), 2 / pmax(pmin(above, below), 0.1))
+  skew <- ifelse(columns$indicator, skew, pmax(skew, gains_skew))
+  size <- abs(slopes * geometry$spread)
+  if (any(size > 0)) sum(size^3 * skew) / sum(size^2)^1.5 else 0
 }
 
 moved_covariance <- function(job, moved, geometry) {
-  slopes <- if (job$design$intercept) moved[-1, , drop = FALSE] else moved
+  slopes <- slopes_of(job, moved)
   columns <- seq_len(nrow(moved))[if (job$design$intercept) -1 else TRUE]
   kept <- if (!is.null(job$method$family$weighted) && !is.null(geometry)) job$released$matrix
   if (!is.null(kept)) {
@@ -204,13 +222,15 @@ moved_covariance <- function(job, moved, geometry) {
 
 # The decreases of the loss that are expected of records whose predictors move like this from the constant prediction: a
 # list of two, for responses that follow the predictors and for others. Each is a list of gain and weight. Predictors
-# and residuals have longer tails than the normal distribution.
+# and residuals have longer tails than the normal distribution. Numbers and counts have a third: a response that follows
+# nothing, but has a long tail, and predictors with one on the other side, as those of rare values may be. Most
+# residuals are then on one side of their mean, and clipping, which hides the few far ones, makes a decrease of none.
 expected_gains <- function(job, null, moved) {
   if (job$outputs > 1L) return(gains_of_classes(null, moved))
   z <- sqrt(moved$covariance[1]) * long_tailed
   gains <- if (!is.null(null$fractions)) gains_of_two(job$loss, null, z, moved$mean)
-           else if (is_count(job)) gains_of_counts(job, null, z, moved$mean)
-           else gains_of_numbers(job, null, z, moved$mean)
+           else if (is_count(job)) gains_of_counts(job, null, z, moved$mean, moved$skew)
+           else gains_of_numbers(job, null, z, moved$mean, moved$skew)
   lapply(gains, function(gains) {
     weight <- rep_len(as.vector(gains$weight), length(gains$gain))
     list(gain = as.vector(gains$gain), weight = weight / sum(weight))
@@ -255,7 +275,7 @@ spread_points <- function(k) {
 }
 
 # Of residuals r about what is followed, and about the level.
-gains_of_numbers <- function(job, null, z, mean) {
+gains_of_numbers <- function(job, null, z, mean, skew) {
   by_residuals <- job$method$residuals
   if (is.na(mean)) mean <- 0
   variance <- stats::var(z)
@@ -263,12 +283,22 @@ gains_of_numbers <- function(job, null, z, mean) {
   value <- function(r) if (by_residuals) r^2 / 2 else loss_value(job$loss, 0, r)
   r <- sqrt(left) * long_tailed
   level <- sqrt(left + if (by_residuals) variance else null$variance - left) * long_tailed
+  far <- sqrt(max(stats::var(level), if (by_residuals) 2 * null$loss)) * long_skewed(gains_far)
   list(list(gain = value(outer(z, r, `+`)) - value(outer(0 * z, r + mean, `+`)), weight = 1),
-       list(gain = value(outer(0 * z, level, `+`)) - value(outer(z, level + mean, `+`)), weight = 1))
+       list(gain = value(outer(0 * z, level, `+`)) - value(outer(z, level + mean, `+`)), weight = 1),
+       list(gain = value(outer(0 * z, far, `+`)) - value(outer(sqrt(variance) * long_skewed(skew), far, `+`)),
+            weight = 1))
+}
+
+# Quantiles of a distribution of mean zero and variance one: of a gamma distribution with this skewness.
+long_skewed <- function(skew) {
+  if (skew < 0.1) return(long_tailed)
+  z <- stats::qgamma(stats::ppoints(101), 4 / skew^2)
+  (z - mean(z)) / stats::sd(z)
 }
 
 # Counts whose mean the predictors are right about, but for the mean move; and others.
-gains_of_counts <- function(job, null, z, mean) {
+gains_of_counts <- function(job, null, z, mean, skew) {
   variance <- stats::var(z)
   square <- max(null$variance - expm1(variance), null$variance / 10, 1 / null$mean)
   if (is.na(mean)) mean <- -variance / 2
@@ -276,8 +306,10 @@ gains_of_counts <- function(job, null, z, mean) {
   at <- exp(z - variance / 2)
   follow <- t(vapply(at, function(at) count_quantiles(null$mean * at, square / at, grid), grid))
   other <- matrix(count_quantiles(null$mean, null$variance, grid), length(z), length(grid), byrow = TRUE)
-  lapply(list(follow, other), function(y) {
-    list(gain = (null$mean - null$mean * exp(z + mean) + y * (z + mean)) / job$loss$half, weight = 1)
+  skewed <- -sqrt(variance) * long_skewed(skew)
+  skewed <- skewed - log(mean(exp(skewed)))
+  lapply(list(list(follow, z + mean), list(other, z + mean), list(other, skewed)), function(x) {
+    list(gain = (null$mean * (1 - exp(x[[2]])) + x[[1]] * x[[2]]) / job$loss$half, weight = 1)
   })
 }
 
@@ -290,11 +322,13 @@ release_gain <- function(job, at, points, expected, clip, cost) {
   found <- gain_interval(expected, 1 / (job$n * sqrt(2 * cost)))
   answer <- .Call(ffi_oracle_improvement, at$oracle$pointer, points$start, along, found$ends, clip, cost,
                   at$oracle$noise == "reproducible")
-  list(gain = answer$value, sd = sqrt(answer$sd^2 + sum(found$clipped^2)), spread = found$spread)
+  list(gain = answer$value, sd = sqrt(answer$sd^2 + sum(found$clipped^2) + found$bias^2),
+       spread = found$spread)
 }
 
 # The interval [-a, b] and, of responses that follow the predictors, what it is expected to clip and the spread of
-# decreases. noise: of a release, over a + b.
+# decreases; of those with long tails, by how much clipping makes the mean too large (bias). noise: of a release, over
+# a + b.
 gain_interval <- function(expected, noise) {
   expected <- lapply(expected, function(gains) replace(gains, "gain", list(pmax(gains$gain, -gains_largest))))
   all <- unlist(lapply(expected, `[[`, "gain"))
@@ -312,7 +346,8 @@ gain_interval <- function(expected, noise) {
   best <- arrayInd(which.min(error), dim(error))
   ends <- c(low[best[1]], high[best[2]])
   gains <- expected[[1]]
-  list(ends = ends, clipped = c(clipped(ends[1], gains, -1), clipped(ends[2], gains, 1)),
+  bias <- max(vapply(expected[-(1:2)], function(gains) clipped(ends[1], gains, -1) - clipped(ends[2], gains, 1), 0), 0)
+  list(ends = ends, clipped = c(clipped(ends[1], gains, -1), clipped(ends[2], gains, 1)), bias = bias,
        spread = sqrt(sum(gains$weight * pmin(pmax(gains$gain, -ends[1]), ends[2])^2)))
 }
 
@@ -336,12 +371,14 @@ explained_by <- function(job, gain, null) {
 }
 
 # What residuals leave, by noisy counts that hide large ones, and the decrease are the response's variance, which is
-# released, too: by generalised least squares.
+# released, too: by generalised least squares. Where they are farther off than noise explains, large residuals are
+# hidden, and this has the less weight.
 balanced <- function(parts, left) {
   signs <- c(1, -1)
   variance <- diag(parts$covariance)
   off <- parts$value + left - parts$loss
   every <- sum(variance) + (explained_left * left)^2 + explained_counts^2 * variance[1]
+  every <- max(every, off^2)
   share <- signs * variance / every
   list(value = parts$value - share[1] * off, loss = parts$loss - share[2] * off,
        covariance = parts$covariance - tcrossprod(share) * every)

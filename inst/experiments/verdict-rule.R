@@ -1,7 +1,8 @@
 # When is a fit called better than the intercept-only model, and how wide is the interval to which the decreases of
-# records are clipped? For values of explained_z, gains_doubt and explained_counts (R/job-explained.R) how often it is
-# said on SYNTHETIC data: of fits to responses that follow no column, and of fits that gain on others; and how often the
-# share that is said is within a factor of 1.5 of that on others.
+# records are clipped? For values of explained_z, gains_doubt, explained_counts and gains_skew (R/job-explained.R; with
+# gains_skew = 0, columns are taken for symmetric) how often it is said on SYNTHETIC data: of fits to responses that
+# follow no column, and of fits that gain on others; and how often the share that is said is within a factor of 1.5 of
+# that on others.
 #   Rscript verdict-rule.R RESULTS.csv [PROBLEMS]     runs, 60 by default
 # Then: Rscript verdict-rule.R --summary RESULTS.csv
 # share, sd, better: what is said; held: the share on other records.
@@ -16,9 +17,10 @@ this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 source(file.path(dirname(this_file), "common.R"))
 
 problems <- expand.grid(n = c(1000, 4000, 15000), p = c(5, 20, 60), signal = c(0, 0, 0.5, 1, 2), eps = c(0.3, 1, 3),
-                        shape = c("normal", "binary", "skew", "correlated"),
+                        shape = c("normal", "binary", "skew", "correlated", "few"),
                         loss = c("logistic", "rare", "squared", "skewed", "counts"), stringsAsFactors = FALSE)
-settings <- data.frame(doubt = c(1, 0.5, 2, 4, 1, 1), counts = c(1 / 3, 1 / 3, 1 / 3, 1 / 3, 0, 1))
+settings <- data.frame(doubt = c(1, 0.5, 2, 4, 1, 1, 1, 1), counts = c(1, 1, 1, 1, 0, 3, 1, 1) / 3,
+                       skew = c(3, 3, 3, 3, 3, 3, 0, 6))
 
 columns <- function(n, p, shape) {
   switch(shape, normal = matrix(rnorm(n * p), n), binary = matrix(rbinom(n * p, 1, 0.2) / 0.4, n),
@@ -46,6 +48,8 @@ share_of <- function(loss, y, seen, predicted) {
   share(function(y, m) (y - m)^2)
 }
 
+moved_skewness <- dpsosp:::moved_skewness
+
 one <- function(problem, setting, inference = FALSE) {
   beta <- rnorm(problem$p) * rbinom(problem$p, 1, 0.4)
   beta <- beta / max(sqrt(sum(beta^2)), 1e-9) * problem$signal
@@ -57,6 +61,9 @@ one <- function(problem, setting, inference = FALSE) {
   if (problem$signal == 0) y <- sample(y)
   utils::assignInNamespace("gains_doubt", setting$doubt, "dpsosp")
   utils::assignInNamespace("explained_counts", setting$counts, "dpsosp")
+  utils::assignInNamespace("gains_skew", setting$skew, "dpsosp")
+  if (setting$skew == 0) utils::assignInNamespace("moved_skewness", function(...) 0, "dpsosp") else
+    utils::assignInNamespace("moved_skewness", moved_skewness, "dpsosp")
   loss <- c(logistic = "logistic", rare = "logistic", squared = "squared", skewed = "squared", counts = "poisson")
   fit <- suppressWarnings(suppressMessages(
     dp_sosp(y ~ ., data.frame(y = y, x), eps = problem$eps, bounds = lapply(data.frame(x), range), progress = FALSE,
@@ -89,10 +96,10 @@ summarise <- function(path) {
                  factor = round(mean(near[at(gain & x$better)]), 3))
     }))
   }
-  print(rows(c("doubt", "counts")), row.names = FALSE)
-  print(rows(c("doubt", "counts", "loss")), row.names = FALSE)
+  print(rows(c("doubt", "counts", "skew")), row.names = FALSE)
+  print(rows(c("doubt", "counts", "skew", "loss")), row.names = FALSE)
   for (z in c(1.28, 1.645, 2, 2.33)) {
-    used <- x$doubt == 1 & x$counts > 0 & x$counts < 1
+    used <- x$doubt == 1 & x$counts > 0 & x$counts < 1 & x$skew == 3
     called <- x$share > z * x$sd & used
     cat("share above", z, "sd: false", round(mean(called[none & used]), 3), ", seen",
         round(mean(called[gain & used]), 3), "\n")
@@ -104,7 +111,6 @@ run_intervals <- function(path, runs) {
   out <- results_file(path, "run")
   utils::assignInNamespace("explained_wald", -1, "dpsosp")
   set.seed(2)
-  problems <- rbind(problems, transform(problems[problems$shape == "binary", ], shape = "few"))
   half <- function(problems) problems[sample(nrow(problems), runs / 2, TRUE), ]
   chosen <- rbind(half(unique(problems[problems$signal == 0, ])), half(problems[problems$signal > 0, ]))
   chosen <- chosen[as.vector(rbind(seq_len(runs / 2), runs / 2 + seq_len(runs / 2))), ] # in turn
@@ -143,7 +149,7 @@ if (identical(arguments[1], "--summary")) {
 } else if (identical(arguments[1], "--intervals")) {
   run_intervals(arguments[2], if (length(arguments) > 2L) as.integer(arguments[3]) else 1600L)
 } else {
-  out <- results_file(arguments[1], c("run", "doubt", "counts"))
+  out <- results_file(arguments[1], c("run", "doubt", "counts", "skew"))
   set.seed(1)
   chosen <- problems[sample(nrow(problems)), ]
   for (run in seq_len(if (length(arguments) > 1L) as.integer(arguments[2]) else 60L)) {

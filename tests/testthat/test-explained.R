@@ -215,15 +215,43 @@ test_that("the p value is that of a Wald test of all coefficients, or of the cle
   expect_false(told(-0.25, 1e-4)$better) # surely worse
 })
 
-test_that("permuted responses are rarely followed, also by columns that are mostly zero", {
-  called <- vapply(seq_len(long_size(40, 8)), function(seed) {
+# Shares of fits that are called better than the intercept-only model, whose response follows no column.
+called <- function(respond, predictors, loss, seeds, ...) {
+  better <- vapply(seq_len(seeds), function(seed) {
     set.seed(seed)
-    x <- matrix(rbinom(15000 * 5, 1, 0.03), 15000)
-    d <- data.frame(x, z = rnorm(15000))
-    fit <- suppressWarnings(suppressMessages(dp_sosp(z ~ ., d, eps = 1, loss = "squared", inference = TRUE,
-                                                     bounds = lapply(d[1:5], range), progress = FALSE,
-                                                     noise = "reproducible")))
+    d <- data.frame(predictors(15000))
+    bounds <- lapply(d, range)
+    d$z <- respond(15000)
+    fit <- suppressWarnings(suppressMessages(dp_sosp(z ~ ., d, eps = 1, loss = loss, bounds = bounds, progress = FALSE,
+                                                     noise = "reproducible", ...)))
     explained(fit)$better
   }, NA)
-  expect_lte(sum(called), 1)
+  sum(better)
+}
+rare <- function(n) matrix(rbinom(n * 5, 1, 0.03), n)
+
+test_that("permuted responses are rarely followed, also by columns that are mostly zero", {
+  expect_lte(called(stats::rnorm, rare, "squared", long_size(40, 8), inference = TRUE), 1)
+})
+
+test_that("and where few residuals are large", {
+  responses <- list(exponential = stats::rexp, lognormal = function(n) exp(rnorm(n)))
+  zeros <- function(n) matrix(rbinom(n * 4, 1, 0.1) * rexp(n * 4), n)
+  for (name in names(responses)) {
+    for (loss in c("squared", "huber")) {
+      expect_lte(called(responses[[name]], rare, loss, long_size(40, 12)), long_size(2, 1), label = paste(name, loss))
+    }
+  }
+  expect_lte(called(responses$lognormal, zeros, "squared", long_size(40, 8)), 1)
+  expect_lte(called(function(n) rpois(n, exp(rnorm(n, 0, 1.3))), rare, "poisson", long_size(40, 8)), 2)
+})
+
+test_that("the share is not too high where few residuals are large", {
+  off <- vapply(seq_len(long_size(12, 4)), function(seed) {
+    d <- frame(15000, seed)
+    d$z <- 2 * d$x1 - d$x2 + exp(rnorm(15000))
+    fit <- fit_of(d, "z", eps = 1, loss = "squared")
+    explained(fit)$fraction - exact(fit, d, "z")
+  }, 0)
+  expect_lt(mean(off), 0.1)
 })
