@@ -69,6 +69,7 @@ infer_residuals <- function(oracle, facts, solution, rho, n) {
   step <- one_step(short$released, facts$design, nothing_known(p), sqrt(p) * facts$level$spread,
                    usual_residual(released, facts), inference_allowed * released$tail$bias / longer,
                    constant_curvature(facts$design, short$geometry, facts$checks))
+  step <- with_rare(step, short$released, rarely_known(facts, released$longest))
   found <- step_intervals(with_bend(step, short$released, facts), facts$design, short$geometry, step)
   found$predictor <- solution
   c(list(type = "sandwich", released = released), in_units(found, facts$response))
@@ -182,6 +183,8 @@ largest_curvature <- function(response, level) {
 # ---- rare values ----
 
 longer_doubt <- 1 # standard deviations of noise that are added to the distance m, and to the fraction q
+longer_error <- 1 # relative, of the curvature of a column whose range is private
+longer_rare <- 0.5 # where its rare values have a coordinate of more than this, over R_H
 
 # A row with a rare level, or with a rare value of a column, is long by its own coordinate, and weighs less in the
 # Hessian, by a factor of (R_H / |z|)^2. The coefficient's curvature would be too small by this factor, and steps go far
@@ -192,10 +195,29 @@ longer_doubt <- 1 # standard deviations of noise that are added to the distance 
 # Returns the length of such rows over R_H, at least one, for each coefficient.
 longer_columns <- function(facts, longest) {
   geometry <- facts$geometry
-  usual <- facts$level$factor^2 * geometry$spread^2 / sum(geometry$spread^2)
+  usual <- usual_square(facts)
   constant <- if (geometry$intercept) geometry$constant else 0
   own <- own_length(facts, usual)
   c(if (geometry$intercept) 1, pmax(1, sqrt(own^2 + sum(usual) - usual + constant^2) / longest))
+}
+
+# Mean squares of the coordinates of columns.
+usual_square <- function(facts) facts$level$factor^2 * facts$geometry$spread^2 / sum(facts$geometry$spread^2)
+
+# The length of rows with the rare value of a column is known as well as the column's variance and the fraction of these
+# rows. In a private range, which may be several times as wide as the values, noise hides both: the curvature, and with
+# it the part of the distance to the minimiser that the step goes, may be wrong by longer_error.
+with_rare <- function(step, released, rare) {
+  v <- released$point - step$w
+  diag(step$covariance) <- diag(step$covariance) + (longer_error * rare * v)^2
+  step
+}
+
+rarely_known <- function(facts, longest) {
+  if (!facts$geometry$intercept) return(FALSE)
+  columns <- names_in_order(facts$design) %in% rownames(facts$checks$ranges)
+  if (!any(columns)) return(FALSE)
+  c(FALSE, columns & own_length(facts, usual_square(facts)) > longer_rare * longest)
 }
 
 # The coordinate of rows with the level of an indicator, or with the rare value of a column that has one value but for

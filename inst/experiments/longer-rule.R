@@ -1,5 +1,5 @@
-# How much doubt should the length of rows with rare values have in intervals of fits by residuals? The constant
-# longer_doubt of R/job-intervals-residual.R compared with others on SYNTHETIC problems: a level or a 0/1 column that 3
+# How much doubt should the length of rows with rare values have in intervals of fits by residuals? The constants
+# longer_doubt and longer_error of R/job-intervals-residual.R compared with others on SYNTHETIC problems: a level or a 0/1 column that 3
 # percent of the records have, with the effect 0 or 1 standard deviation of the residuals, beside two normal
 # columns and a factor of four levels; normal or log-normal residuals, n = 15,000, eps = 1, private or declared ranges.
 #   Rscript longer-rule.R RESULTS.csv [SEEDS]
@@ -11,7 +11,9 @@ arguments <- commandArgs(TRUE)
 this_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 source(file.path(dirname(this_file), "common.R"))
 
-settings <- c(list(current = list()), lapply(c("0" = 0, "0.5" = 0.5, "2" = 2), function(x) list(longer_doubt = x)))
+settings <- c(list(current = list()),
+              lapply(c("doubt 0" = 0, "doubt 2" = 2), function(x) list(longer_doubt = x)),
+              lapply(c("error 0" = 0, "error 0.5" = 0.5, "error 2" = 2), function(x) list(longer_error = x)))
 problems <- expand.grid(rare = 0.03, kind = c("level", "column"), effect = c(0, 1),
                         errors = c("normal", "skewed"), bounds = c("private", "declared"),
                         what = c("covered", "width"), stringsAsFactors = FALSE)

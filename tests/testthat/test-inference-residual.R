@@ -65,6 +65,22 @@ test_that("rare levels and columns that are mostly zero have intervals that cove
   expect_gt(mean(!is.na(z)), 0.5)
 })
 
+test_that("with a private range, too, where noise hides how long the rows of a rare value are", {
+  z <- vapply(seq_len(long_size(40, 12)), function(seed) {
+    set.seed(seed)
+    n <- 15000
+    d <- data.frame(a = rnorm(n), b = rnorm(n, 50, 8), f = factor(sample(letters[1:4], n, TRUE)))
+    d$r <- as.numeric(runif(n) < 0.03)
+    d$y <- 5 + 0.5 * d$a + d$r + rnorm(n)
+    set.seed(seed + 1000)
+    fit <- quiet_fit(y ~ ., d, method = "auto", eps = 1, delta = 1e-9, loss = "squared", inference = "sandwich",
+                     bounds = "private", noise = "reproducible")
+    (coef(fit)[["r"]] - coef(lm(y ~ ., d))[["r"]]) / sqrt(vcov(fit)["r", "r"])
+  }, 0)
+  expect_lt(mean(z^2, na.rm = TRUE), 1.25)
+  expect_gt(mean(!is.na(z)), 0.7)
+})
+
 test_that("those of counts are near glm()'s", {
   exact <- glm(k ~ a + b + f, poisson, d)
   for (loss in list(loss_poisson(100), "poisson")) {
