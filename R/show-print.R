@@ -182,8 +182,8 @@ explained_text <- function(explained, x) {
     return(paste0(shown, "explains about ", share, " of the ", what, " (", error, ")"))
   }
   about <- paste(signif(100 * explained$fraction, 2), "%")
-  paste0("no better than the intercept-only model, as far as this budget can tell (explains ", about, " of the ", what,
-         ", ", error, ")")
+  paste0("not surely better than the intercept-only model, as far as this budget can tell (explains ", about,
+         " of the ", what, ", ", error, ")")
 }
 
 # Larger counts may be there all the same, and make the mean larger.
