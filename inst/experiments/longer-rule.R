@@ -1,7 +1,8 @@
 # How much doubt should the length of rows with rare values have in intervals of fits by residuals? The constants
-# longer_doubt and longer_error of R/job-intervals-residual.R compared with others on SYNTHETIC problems: a level or a 0/1 column that 3
-# percent of the records have, with the effect 0 or 1 standard deviation of the residuals, beside two normal
-# columns and a factor of four levels; normal or log-normal residuals, n = 15,000, eps = 1, private or declared ranges.
+# longer_doubt and longer_error of R/job-intervals-residual.R compared with others on SYNTHETIC problems: a level or a
+# 0/1 column that 3 percent of the records have, with the effect 0 or 1 standard deviation of the residuals, beside two
+# normal columns and a factor of four levels; normal or log-normal residuals, n = 15,000, eps = 1, private or declared
+# ranges.
 #   Rscript longer-rule.R RESULTS.csv [SEEDS]
 # gain: what = "covered": is lm()'s coefficient of the rare value in the 95 % interval? "width": of the interval, over
 # that of lm() (means of SEEDS, 20; unresolved ones are wide). Noise is reproducible: no result is for release.
