@@ -10,7 +10,7 @@ new_linear_fit <- function(job) {
   residual <- job$method$residuals
   if (!residual && result$status != "null") inform_unmeasured(job$loss, checks)
   structure(class = "dp_sosp", list(
-    coefficients = job$intervals$coefficients %||% response_coef(job$response, job$solution, job$design$intercept),
+    coefficients = told_coefficients(job$intervals) %||% response_coef(job$response, job$solution, job$design$intercept),
     predictor = job$intervals$predictor, inference = job$intervals,
     status = checked_status(result$status, checks, job$target, known[["decrease"]],
                             !identical(job$answer$w, as.double(run_start(job))), residual),

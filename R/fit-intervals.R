@@ -9,18 +9,31 @@ has_shortened <- function(fit) !is.null(fit$geometry) && !fit$geometry$weighted
 no_intervals <- function(fit) {
   if (lacks_coefficients(fit)) return(no_coefficients)
   refusal <- tryCatch({
-    check_one_output(fit$loss, "Intervals are", NULL)
+    check_class_inferable(fit, FALSE, NULL)
     check_inferable(fit$loss, fit$penalty, fit$design, NULL, by_residuals(fit), shortened = has_shortened(fit))
     NULL
   }, dpsosp_error = conditionMessage)
   if (is.null(refusal)) no_errors else paste("This fit has no intervals, and can have none.", refusal)
 }
 
-# The inference of the fit, or an error.
-inference_of <- function(fit, call = sys.call(-1)) {
-  if (!lacks_coefficients(fit)) check_one_output(fit$loss, "Intervals are", call)
+# Of several classes only contrasts have intervals.
+check_class_inferable <- function(fit, linked, call) {
+  refusal <- if (loss_outputs(fit$loss) > 1L) class_refusal(isTRUE(fit$geometry$weighted), linked)
+  if (!is.null(refusal)) abort("argument", refusal, call = call, class = "dpsosp_error_several")
+}
+
+# The inference of the fit, or an error. reference: of several classes, the one that the others are compared with.
+inference_of <- function(fit, call = sys.call(-1), reference = NULL) {
   if (is.null(fit$inference)) abort("argument", no_intervals(fit), call = call, class = "dpsosp_error_absent")
-  fit$inference
+  inference <- fit$inference
+  if (is.null(reference)) return(inference)
+  labels <- colnames(inference$solution)
+  if (is.null(labels)) {
+    abort("argument", "`reference` is for several classes: this fit has one predictor.", call = call)
+  }
+  reference <- check_choice(reference, labels, "reference", call)
+  inference[c("coefficients", "vcov", "reason")] <- contrasts_with(inference, reference)
+  inference
 }
 
 # The covariance with NA for the coefficients whose estimates are not shown.
@@ -32,8 +45,7 @@ shown_vcov <- function(inference) {
   covariance
 }
 
-coefficient_table <- function(fit, unresolved = "NA") {
-  inference <- fit$inference
+coefficient_table <- function(inference, unresolved = "NA") {
   error <- sqrt(diag(if (unresolved == "NA") shown_vcov(inference) else inference$vcov))
   estimate <- ifelse(is.na(error), NA, inference$coefficients)
   z <- estimate / error
@@ -42,7 +54,7 @@ coefficient_table <- function(fit, unresolved = "NA") {
 
 # Lines of a summary: the table, with the reason in place of numbers that are not shown.
 coefficient_lines <- function(fit, digits) {
-  table <- coefficient_table(fit)
+  table <- coefficient_table(fit$inference)
   p <- table[, 4]
   stars <- c("***", "**", "*", ".", "")[findInterval(p, c(0, 0.001, 0.01, 0.05, 0.1))]
   each <- function(x) vapply(x, format, "", digits = digits)
@@ -64,12 +76,20 @@ unresolved_text <- function(fit) {
 estimand_text <- function(fit) {
   design <- fit$design
   paste0("About ", if (by_residuals(fit)) estimand_of_residuals(fit) else
-    paste0(if (has_slopes(fit$loss)) "the coefficients of logistic regression, as of `glm()`" else
-      paste0("the least expected ", loss_text(fit$loss), " loss"), clipped_of_many(fit$inference$released$sizes)),
+    paste0(likelihood_estimand(fit), clipped_of_many(fit$inference$released$sizes)),
          if (any(design$columns$kind == "numeric")) ", of numeric columns clipped to their ranges",
          if (may_clip(design)) paste0(", of rows clipped to norm ", format(design$radius, digits = 3)),
          if (!is.null(design$gaps)) ", of records with their gaps filled in",
          if (fit$inference$type == "model") "; standard errors take the model for true")
+}
+
+likelihood_estimand <- function(fit) {
+  if (is.matrix(fit$inference$solution)) {
+    return(paste0("the coefficients of multinomial logistic regression, as of `nnet::multinom()`: log-odds of each ",
+                  "class against `", colnames(fit$inference$solution)[1], "`"))
+  }
+  if (has_slopes(fit$loss)) return("the coefficients of logistic regression, as of `glm()`")
+  paste0("the least expected ", loss_text(fit$loss), " loss")
 }
 
 # sizes: see damped_sizes(), or NULL.
@@ -130,10 +150,10 @@ intervals_text <- function(fit) {
 #' @rdname dp_inference
 #' @importFrom stats vcov
 #' @export
-vcov.dp_sosp <- function(object, complete = TRUE, ...) {
+vcov.dp_sosp <- function(object, complete = TRUE, reference = NULL, ...) {
   call <- sys.call()
   check_dots(call)
-  inference <- inference_of(object, call)
+  inference <- inference_of(object, call, reference)
   if (check_flag(complete, "complete", call)) return(shown_vcov(inference))
   shown <- is.na(inference$reason)
   inference$vcov[shown, shown, drop = FALSE]
@@ -142,13 +162,13 @@ vcov.dp_sosp <- function(object, complete = TRUE, ...) {
 #' @rdname dp_inference
 #' @importFrom stats confint
 #' @export
-confint.dp_sosp <- function(object, parm, level = 0.95, unresolved = c("NA", "wide"), ...) {
+confint.dp_sosp <- function(object, parm, level = 0.95, unresolved = c("NA", "wide"), reference = NULL, ...) {
   call <- sys.call()
   check_dots(call)
-  inference_of(object, call)
+  inference <- inference_of(object, call, reference)
   level <- check_share(level, "level", call)
   unresolved <- check_choice(unresolved, c("NA", "wide"), "unresolved", call)
-  table <- coefficient_table(object, unresolved)
+  table <- coefficient_table(inference, unresolved)
   table <- table[chosen_coefficients(parm, rownames(table), call), , drop = FALSE]
   ends <- c((1 - level) / 2, (1 + level) / 2)
   interval <- table[, "Estimate"] + outer(table[, "Std. Error"], stats::qnorm(ends))
@@ -337,12 +357,13 @@ dp_inference <- function(fit, data, eps = NULL, delta = NULL, type = c("sandwich
   if (!is.null(fit$inference)) {
     abort("argument", "This fit has intervals: `confint()` shows them.", call = call, class = "dpsosp_error_inference")
   }
-  check_one_output(fit$loss, "Intervals are", call)
+  check_class_inferable(fit, FALSE, call)
   type <- check_choice(type, inference_types, "type", call)
   check_inferable(fit$loss, fit$penalty, fit$design, call, by_residuals(fit), type, has_shortened(fit))
   claim <- again_claim(fit, data, list(y = y, weights = weights, offset = offset), check_noise(noise, call),
                        list(eps = eps, delta = delta, budget = budget, label = label), call)
   if (!is.null(claim$once)) refuse_once(call)
+  check_class_inferable(fit, claim$linked, call)
   tell_unresolved(claim_delta(add_entries(claim, inference = type, dim = design_dim(fit$design),
                                           geometry = fit$geometry)), later = TRUE)
   end <- claim$hold()
@@ -351,7 +372,7 @@ dp_inference <- function(fit, data, eps = NULL, delta = NULL, type = c("sandwich
   inference <- infer_later(claim, fit, type)
   close_claim(claim)
   fit$predictor <- prediction_coef(fit)
-  fit$coefficients <- inference$coefficients
+  fit$coefficients <- told_coefficients(inference)
   fit$inference <- c(inference[names(inference) != "predictor"], list(privacy = new_privacy(claim)))
   judged_again(fit)
 }

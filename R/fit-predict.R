@@ -126,6 +126,7 @@ predict_uncertain <- function(fit, newdata, type, se.fit, interval, level, offse
     abort("argument", "`type` must be \"link\" or \"response\" for intervals and standard errors.", call = call)
   }
   if (interval == "prediction") check_predictable(fit, call)
+  check_one_output(fit$loss, "Intervals and standard errors of predictions are", call)
   inference_of(fit, call)
   about <- fit
   if (interval != "prediction") about$predictor <- NULL

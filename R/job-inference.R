@@ -24,15 +24,22 @@ job_intervals <- function(job) {
 # oracle: in the coordinates of the mapped rows; solution: coefficients of the columns; checks: see new_checks().
 infer <- function(oracle, design, geometry, solution, type, rho, n, checks) {
   if (!is.null(geometry)) move_oracle(oracle, geometry)
-  point <- to_geometry(geometry, core_start(design, solution))
+  outputs <- loss_outputs(oracle$loss)
+  point <- as.vector(by_output(solution, outputs, function(one) to_geometry(geometry, core_start(design, one))))
   cost <- inference_costs(type, geometry, rho)
   released <- list(
     point = point, gradient = dp_gradient(oracle, point, rho = cost[["gradient"]]),
-    hessian = dp_hessian(oracle, point, rho = cost[["hessian"]]),
+    hessian = hessian(oracle, point, cost[["hessian"]]),
     products = if (type == "sandwich") products(oracle, point, cost[["products"]]), n = n
   )
   if (!is.null(geometry)) {
     released[c("longest", "sizes")] <- list(geometry$cap, damped_sizes(oracle, geometry, point, cost[["sizes"]]))
+  }
+  if (outputs > 1L) {
+    step <- class_step(released, design, outputs, coefficient_unit(design, geometry),
+                       constant_curvature(design, geometry, checks), geometry)
+    return(c(list(type = type, released = released), class_intervals(step, design, geometry, colnames(solution)),
+             list(predictor = solution)))
   }
   known <- if (is.null(geometry)) known_entries(design) else nothing_known(length(point))
   plain <- one_step(released, design, known, step_prior * coefficient_unit(design, geometry),

@@ -32,7 +32,7 @@ damped_doubt <- 2       # standard deviations by which the fraction of clipped r
 # geometry: of the fit, or NULL.
 damped_geometry <- function(geometry, loss, n, rho) {
   if (is.null(geometry)) return(NULL)
-  d <- length(geometry$scale) + geometry$intercept
+  d <- (length(geometry$scale) + geometry$intercept) * max(1, loss_outputs(loss) - 1)
   longest <- damped_least * max(1, (damped_noise * n * sqrt(2 * rho) / d)^damped_growth)
   untilted(geometry, weighted = TRUE, damped = TRUE, cap = longest, bound = longest * loss_bounds(loss)[["lipschitz"]])
 }
@@ -49,14 +49,20 @@ damped_sizes <- function(oracle, geometry, point, rho) {
   list(counts = counts, ends = ends, beyond = sum(counts[beyond]), doubt = sqrt(sum(beyond)) * answer$sd)
 }
 
+# Of one output or of several.
+hessian <- function(oracle, point, rho) {
+  answer <- .Call(ffi_oracle_hessian, oracle$pointer, point, rho, oracle$noise == "reproducible")
+  new_release(answer$hessian, answer$sd)
+}
+
 products <- function(oracle, point, rho) {
   answer <- .Call(ffi_oracle_products, oracle$pointer, point, rho, oracle$noise == "reproducible")
   new_release(answer$products, answer$sd)
 }
 
-# Do check_inferable() and the number of outputs allow intervals?
+# Does check_inferable() allow intervals, as far as loss and penalty tell?
 has_intervals <- function(loss, penalty, residual = FALSE) {
-  loss_outputs(loss) == 1L && is_convex(loss, penalty_none()) && (residual || is_smooth(loss)) &&
+  is_convex(loss, penalty_none()) && (residual || is_smooth(loss)) &&
     penalty$name == "none"
 }
 
@@ -88,7 +94,7 @@ check_inferable <- function(loss, penalty, design, call, residual = FALSE, type 
     refuse("of a fit in a geometry need the method \"newton-ridge\", as others shorten long rows there: take it, or ",
            "`geometry = \"none\"`.")
   }
-  check_matrix_size(design_dim(design), "A covariance", call)
+  check_matrix_size(design_dim(design) * loss_outputs(loss), "A covariance", call)
 }
 
 # ---- estimates and their covariance ----

@@ -99,7 +99,7 @@ refuse_outputs <- function(job) {
     return(paste0("With the multinomial loss the method \"", job$method$name, "\" has no `geometry`: leave it out, or ",
                   "take the method \"newton-ridge\"."))
   }
-  if (job$inference != "none") "There are no intervals for the multinomial loss: leave out `inference`."
+  if (job$inference != "none") class_refusal(!is.null(job$method$family$weighted), job$linked)
 }
 
 # What is proven for records only.

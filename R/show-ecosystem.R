@@ -104,6 +104,7 @@ get_vcov.dp_sosp <- function(model, vcov = TRUE, ...) {
   if (!is.null(vcov) && !isTRUE(vcov)) {
     abort("argument", "`vcov` must be TRUE, FALSE or a matrix: a fit has one covariance, which was released.")
   }
+  check_one_output(model$loss, "Standard errors of predictions are", sys.call())
   if (is.null(model$inference)) absent(paste(no_intervals(model), "Or take `vcov = FALSE`, for estimates alone."))
   stats::vcov(model)
 }
@@ -128,6 +129,7 @@ formula_functions <- function() list2env(list(bs = splines::bs, ns = splines::ns
 # The linear predictor is linear in the coefficients, so each column is the predictor of one coefficient alone.
 #' @exportS3Method emmeans::emm_basis
 emm_basis.dp_sosp <- function(object, trms, xlev, grid, ...) {
+  check_one_output(object$loss, "Means on a grid are", sys.call())
   inference <- inference_of(object)
   d <- length(object$coefficients)
   misc <- list(logit = list(tran = "logit", inv.lbl = "prob"), log = list(tran = "log", inv.lbl = "rate"))

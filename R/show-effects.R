@@ -111,7 +111,7 @@ effect_panel <- function(axis, fit) {
 
 # NA without intervals, and where a coefficient takes part that is not resolved.
 effect_errors <- function(changes, inference) {
-  if (is.null(inference)) return(NA_real_)
+  if (is.null(inference) || is.matrix(inference$solution)) return(NA_real_)
   among <- seq_len(nrow(inference$vcov))[match(changes$columns, rownames(inference$vcov))]
   hidden <- rowSums(changes$rows[, !is.na(inference$reason[among]), drop = FALSE] != 0) > 0
   covariance <- inference$vcov[among, among, drop = FALSE]

@@ -318,12 +318,13 @@ standard_coefficients <- function(fit) {
   shown <- which(!names %in% smooth_columns(design) & !(design$intercept & seq_along(names) == 1L))
   if (length(shown) == 0L) shown <- seq_len(design$intercept)
   estimate <- estimate[shown, , drop = FALSE] * unit[shown]
-  half <- if (is.null(fit$inference)) NA_real_ else
+  contrasts <- is.null(fit$inference) || is.matrix(fit$inference$solution) # these have intervals, not coefficients
+  half <- if (contrasts) NA_real_ else
     stats::qnorm(0.975) * sqrt(diag(shown_vcov(fit$inference)))[shown] * unit[shown]
   out <- data.frame(
     term = rep(names[shown], ncol(estimate)), class = rep(colnames(estimate) %||% "", each = length(shown)),
     estimate = as.vector(estimate), lower = as.vector(estimate) - half, upper = as.vector(estimate) + half,
-    resolved = is.null(fit$inference) | !is.na(half)
+    resolved = contrasts | !is.na(half)
   )
   largest_terms(out)
 }

@@ -11,7 +11,8 @@ print.dp_sosp <- function(x, digits = 3, ...) {
     cat(first_lines(x), sep = "\n")
     return(invisible(x))
   }
-  cat(first_lines(x), "", heading(x), estimate_lines(listed_coefficients(x), digits, x$inference$reason),
+  reason <- if (!is.matrix(x$coefficients)) x$inference$reason
+  cat(first_lines(x), "", heading(x), estimate_lines(listed_coefficients(x), digits, reason),
       smooth_lines(x, digits),
       sep = "\n")
   invisible(x)
@@ -206,6 +207,9 @@ certified_text <- function(x) {
 
 # What has to be known before coefficients are read.
 heading <- function(x) {
+  if (is.matrix(x$inference$solution)) {
+    return("Coefficients, whose sums over the classes are zero; `summary()` compares classes:")
+  }
   if (!is.null(x$inference)) {
     hidden <- sum(!is.na(x$inference$reason))
     if (hidden == 0L) return("Coefficients; `summary()` has their standard errors:")
@@ -218,7 +222,7 @@ heading <- function(x) {
 
 may_have_intervals <- function(x) {
   is.null(x$design$smooth) && has_intervals(x$loss, x$penalty, by_residuals(x)) &&
-    (!by_residuals(x) || columns_of(x) > 0L)
+    (loss_outputs(x$loss) == 1L || isTRUE(x$geometry$weighted)) && (!by_residuals(x) || columns_of(x) > 0L)
 }
 
 # The queries of the run.
@@ -262,7 +266,7 @@ certificate_scale <- function(x) {
 summary.dp_sosp <- function(object, ...) {
   check_dots()
   structure(class = "summary.dp_sosp", list(fit = object, coefficients = if (!is.null(object$inference))
-    coefficient_table(object)))
+    coefficient_table(object$inference)))
 }
 
 #' @export

@@ -11,11 +11,14 @@
 #' @param exponentiate Exponentiate the estimates and the ends of intervals? With the logistic loss they are then odds
 #'   ratios, with the Poisson loss ratios of expected counts; where the predictor is no logarithm, as with Huber's loss,
 #'   this gives a warning. Standard errors remain those of the coefficients.
+#' @param reference Of several classes, for a fit with intervals: the class that the others are compared with; `NULL`
+#'   is the first one.
 #' @param newdata Records to predict for, as for `predict()`: a fit keeps none.
 #' @param type.predict The type of prediction, see [dp_sosp-methods].
 #' @param ... Not used; anything in it is an error.
 #' @return `tidy()`: a data frame with a row for each coefficient, `term` and `estimate` (on the original scale; with
-#'   `loss_multinomial()` also `y.level`, the class); for a fit with intervals also `std.error`, `statistic` and
+#'   `loss_multinomial()` also `y.level`, the class, and for a fit with intervals the estimates are contrasts of this
+#'   class with `reference`); for a fit with intervals also `std.error`, `statistic` and
 #'   `p.value`, and with `conf.int` the ends `conf.low` and `conf.high`. All of these numbers, also the estimate, are
 #'   `NA` where the budget does not resolve a coefficient. `glance()`: a data frame with one row:
 #'   `method`, `loss`, `penalty`, `status`, `nobs`, the guarantee
@@ -43,24 +46,30 @@ NULL
 #' @rdname dp_sosp-tidy
 #' @exportS3Method generics::tidy
 tidy.dp_sosp <- function(x, what = c("coefficients", "smooths"), conf.int = FALSE, conf.level = 0.95,
-                         exponentiate = FALSE, ...) {
+                         exponentiate = FALSE, reference = NULL, ...) {
   call <- sys.call()
   check_dots(call, also = c("vcov", "coef_rename")) # modelsummary passes these to all methods
   if (check_choice(what, c("coefficients", "smooths"), "what", call) == "smooths") return(tidy_smooths(x, call))
   scale <- if (check_flag(exponentiate, "exponentiate", call)) exp else identity
-  if (check_flag(conf.int, "conf.int", call)) inference_of(x, call)
+  inference <- if (check_flag(conf.int, "conf.int", call) || !is.null(reference)) inference_of(x, call, reference) else
+    x$inference
   if (exponentiate && fit_link(x)$name == "identity") {
     warn("link", "`exponentiate`: the predictor of this fit is no logarithm, so exponentiated coefficients are no ",
          "ratios.", call = call)
   }
-  if (is.matrix(x$coefficients)) return(tidy_classes(x$coefficients, scale))
-  out <- data.frame(term = names(x$coefficients), estimate = scale(unname(x$coefficients)))
-  if (is.null(x$inference)) return(out)
-  tests <- unname(coefficient_table(x))
+  out <- if (!is.matrix(x$coefficients)) {
+    data.frame(term = names(x$coefficients), estimate = scale(unname(x$coefficients)))
+  } else if (is.null(inference)) {
+    tidy_classes(x$coefficients, scale)
+  } else {
+    tidy_classes(x$coefficients[, colnames(x$coefficients) != compared_with(inference, reference)], scale)
+  }
+  if (is.null(inference)) return(out)
+  tests <- unname(coefficient_table(inference))
   out$estimate <- scale(tests[, 1])
   out <- cbind(out, std.error = tests[, 2], statistic = tests[, 3], p.value = tests[, 4])
   if (!conf.int) return(out)
-  interval <- scale(unname(stats::confint(x, level = conf.level)))
+  interval <- scale(unname(stats::confint(x, level = conf.level, reference = reference)))
   cbind(out, conf.low = interval[, 1], conf.high = interval[, 2])
 }
 
@@ -149,6 +158,8 @@ tidy_smooths <- function(fit, call) {
   })
   do.call(rbind, parts)
 }
+
+compared_with <- function(inference, reference) reference %||% colnames(inference$solution)[1]
 
 tidy_classes <- function(coefficients, scale) {
   data.frame(y.level = rep(colnames(coefficients), each = nrow(coefficients)),

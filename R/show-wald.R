@@ -50,6 +50,11 @@ anova.dp_sosp <- function(object, ...) {
 # The term that each coefficient belongs to, "" for the intercept. In a matrix each column is a term.
 fit_terms <- function(fit) {
   design <- fit$design
+  classes <- ncol(as.matrix(fit$coefficients))
+  if (classes > 1L) {
+    fit$coefficients <- fit$coefficients[, 1]
+    return(rep(fit_terms(fit), classes - 1L))
+  }
   names <- names(fit$coefficients)
   of <- if (is_matrix_design(design)) utils::tail(names, columns_of(fit)) else
     unname(design$term[design$columns$variable])
@@ -101,7 +106,10 @@ dropped_terms <- function(what, fit, terms, call) {
 # What is not resolved has no estimate here either, as in summary(): lmtest's own method would take it from coef().
 #' @exportS3Method lmtest::coeftest
 coeftest.dp_sosp <- function(x, ...) {
-  inference_of(x, sys.call())
+  inference <- inference_of(x, sys.call())
+  if (is.matrix(inference$solution)) {
+    return(structure(coefficient_table(inference), class = "coeftest", method = "z test of coefficients"))
+  }
   table <- NextMethod()
   table[is.na(table[, 2]), 1] <- NA
   table

@@ -325,6 +325,8 @@ max_of_sum <- function(loss, columns, intercept, shift, geometry = function() NU
       trace = list(length = 1, size = curvature),
       hessian = , majorant = , curvature = matrix(curvature),
       products = matrix(slope^2),
+      "class hessian" = list(length = dim^2, size = curvature),
+      "class products" = list(length = dim^2, size = slope^2),
       weighted = matrix(cap^2),
       squares = matrix(1),
       moments = , "weighted moments" = list(length = 2 * columns + intercept, size = 2),

@@ -232,12 +232,19 @@ static SEXP ask_matrix(const struct query *query, const char *name, SEXP oracle,
   return out;
 }
 
+/* Of one output or of several. */
+static const struct query *query_of(SEXP oracle, const struct query *one, const struct query *several) {
+  return oracle_outputs(arg_bundle(oracle)->oracle) > 1 ? several : one;
+}
+
 SEXP ffi_oracle_hessian(SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
-  return ask_matrix(&query_hessian, "hessian", oracle, (struct ask){.at = arg_point(oracle, w)}, rho, reproducible);
+  const struct query *query = query_of(oracle, &query_hessian, &query_class_hessian);
+  return ask_matrix(query, "hessian", oracle, (struct ask){.at = arg_point(oracle, w)}, rho, reproducible);
 }
 
 SEXP ffi_oracle_products(SEXP oracle, SEXP w, SEXP rho, SEXP reproducible) {
-  return ask_matrix(&query_products, "products", oracle, (struct ask){.at = arg_point(oracle, w)}, rho, reproducible);
+  const struct query *query = query_of(oracle, &query_products, &query_class_products);
+  return ask_matrix(query, "products", oracle, (struct ask){.at = arg_point(oracle, w)}, rho, reproducible);
 }
 
 /* Of residuals clipped to `clip`, and closer in rows longer than `cap`. */

@@ -29,10 +29,11 @@ SEXP ffi_oracle_planned(SEXP n, SEXP dense, SEXP indicators, SEXP intercept, SEX
 SEXP ffi_oracle_sd(SEXP oracle, SEXP query, SEXP w, SEXP clip, SEXP rho) {
   static const char *const names[] = {
       "gradient",          "hessian",          "majorant",        "weighted",      "moments",
-      "residual gradient", "residual hessian", "residual counts", "recalibration", NULL};
+      "residual gradient", "residual hessian", "residual counts", "recalibration", "class hessian", NULL};
   static const struct query *const queries[] = {
       &query_gradient,          &query_hessian,          &query_majorant,        &query_weighted,     &query_moments,
-      &query_residual_gradient, &query_residual_hessian, &query_residual_counts, &query_recalibration};
+      &query_residual_gradient, &query_residual_hessian, &query_residual_counts, &query_recalibration,
+      &query_class_hessian};
   static const double ends[] = {1, 2};
   struct oracle *o = arg_bundle(oracle)->oracle;
   double *most = (double *)R_alloc(oracle_dim(o), sizeof(double)); /* like ends, hardly changes the noise */

@@ -173,6 +173,10 @@ extern const struct query query_row_lengths;
 /* For weighted rows of several outputs: the gradient, where the slopes of a record have at most the norm clip, and less
  * where its row is longer than cap. */
 extern const struct query query_class_gradient;
+/* For damped rows of several outputs: the Hessian, and the second moments of the records' gradients, of all outputs'
+ * coefficients. The noise is that of query_hessian. */
+extern const struct query query_class_hessian;
+extern const struct query query_class_products;
 /* For each class of several: the fraction of the records that have it. */
 extern const struct query query_class_counts;
 /* The trace of the curvature, and A^-1 along for a released gradient along; refused where it may be negative. */

@@ -60,7 +60,8 @@
 #define FAR 64
 
 static double stretch_of(const struct scope *s);
-static double matrix_rounding(const struct scope *s, double more, double lip, double w_norm, double size);
+static double matrix_rounding(const struct scope *s, size_t side, double more, double lip, double w_norm, double size);
+static double more_for_persons(const struct scope *s);
 static double rounding_in(const struct scope *s, double added, double lip, double w_norm, double size);
 
 double bounds_sensitivity(const struct scope *s, double change, double error) {
@@ -81,13 +82,20 @@ double bounds_sum_rounding(const struct scope *s, double size) {
 }
 
 double bounds_matrix_rounding(const struct scope *s, double lip, double w_norm, double size) {
-  return matrix_rounding(s, 0, lip, w_norm, size);
+  return matrix_rounding(s, s->oracle->model.side, 0, lip, w_norm, size);
 }
 
 double bounds_products_rounding(const struct scope *s, double lip, double w_norm, double size) {
+  return matrix_rounding(s, s->oracle->model.side, more_for_persons(s), lip, w_norm, size);
+}
+
+double bounds_outputs_rounding(const struct scope *s, double lip, double w_norm, double size) {
+  return matrix_rounding(s, s->oracle->model.dim, more_for_persons(s), lip, w_norm, size);
+}
+
+static double more_for_persons(const struct scope *s) {
   const struct data *rows = s->oracle->engine.rows;
-  double more = rows->share ? (double)(rows->max_rows / rows->persons) + (double)rows->persons : 0;
-  return matrix_rounding(s, more, lip, w_norm, size);
+  return rows->share ? (double)(rows->max_rows / rows->persons) + (double)rows->persons : 0;
 }
 
 double bounds_both_rounding(const struct scope *s, double lip, double w_norm, double size) {
@@ -97,8 +105,7 @@ double bounds_both_rounding(const struct scope *s, double lip, double w_norm, do
 }
 
 /* more: additions that only these sums have */
-static double matrix_rounding(const struct scope *s, double more, double lip, double w_norm, double size) {
-  size_t side = s->oracle->model.side;
+static double matrix_rounding(const struct scope *s, size_t side, double more, double lip, double w_norm, double size) {
   double stretch = stretch_of(s);
   double added = engine_additions(&s->oracle->engine, SUM_MATRIX, side * side) + more;
   return stretch * stretch * rounding_in(s, added, lip, w_norm, size);

@@ -214,6 +214,8 @@ double bounds_sum_rounding(const struct scope *s, double size);
 double bounds_matrix_rounding(const struct scope *s, double lip, double w_norm, double size);
 /* The same for products, also of persons' sums. */
 double bounds_products_rounding(const struct scope *s, double lip, double w_norm, double size);
+/* The same for matrices of all outputs. */
+double bounds_outputs_rounding(const struct scope *s, double lip, double w_norm, double size);
 /* Rounding error of a gradient that is summed in one pass with a matrix. */
 double bounds_both_rounding(const struct scope *s, double lip, double w_norm, double size);
 /* A bound on the norm of w, for rounding; NULL: of a point that is not known yet, which may be far. */

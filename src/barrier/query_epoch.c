@@ -25,7 +25,7 @@ static void add_start(const struct task *task, const struct data_block *b, doubl
     model_eval(m, &tile, t, NULL, weight, NULL);
     m->kind->pull(m, &tile, weight, scaled, sum);
     model_eval(m, &tile, t, NULL, NULL, weight);
-    m->kind->curve(m, &tile, weight, scaled, work[U], work[LEFT], sum + m->dim);
+    m->kind->curve(m, &tile, weight, scaled, work[U], work[LEFT], m->side, sum + m->dim);
   }
 }
 

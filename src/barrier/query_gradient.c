@@ -18,9 +18,12 @@ static void add(const struct task *task, const struct data_block *b, double *con
   }
 }
 
+/* The factor that shortens slopes of several outputs has an error of at most (K + 8) u. */
 double bounds_gradient_error(const struct scope *s, double norm) {
   double size, lipschitz;
-  model_slope_bounds(&s->oracle->model, &size, &lipschitz);
+  const struct model *m = &s->oracle->model;
+  model_slope_bounds(m, &size, &lipschitz);
+  if (m->outputs > 1 && model_damped(m)) size *= 2;
   return bounds_rounding(s, lipschitz, norm, size);
 }
 

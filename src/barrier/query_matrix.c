@@ -58,7 +58,7 @@ void matrix_add_weighted(const struct task *task, weights_of *weights, const str
   for (size_t start = 0; start < b->rows; start += MATRIX_TILE) {
     struct data_block tile = data_tile(b, start, MATRIX_TILE, work[BUFFER]);
     weights(task, &tile, work[T], work[V]);
-    m->kind->curve(m, &tile, work[V], work[WEIGHT], work[U], work[LEFT], sum);
+    m->kind->curve(m, &tile, work[V], work[WEIGHT], work[U], work[LEFT], m->side, sum);
   }
 }
 
@@ -158,7 +158,7 @@ void matrix_add_products(const struct task *task, weights_of *slopes_of, const s
     struct data_block tile = data_tile(b, start, MATRIX_TILE, work[BUFFER]);
     slopes_of(task, &tile, work[T], work[V]);
     for (size_t i = 0; i < tile.rows; i++) work[V][i] *= work[V][i];
-    m->kind->curve(m, &tile, work[V], work[WEIGHT], work[U], work[LEFT], sum);
+    m->kind->curve(m, &tile, work[V], work[WEIGHT], work[U], work[LEFT], m->side, sum);
   }
 }
 

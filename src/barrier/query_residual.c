@@ -253,12 +253,22 @@ static double size_of(const struct ask *a, double r, double length) {
   return a->cap > 0 ? size * fmin(1, length / a->cap) : size;
 }
 
+/* Of several slopes their norm takes the place of the first. */
+static void norms(size_t outputs, size_t n, double *slope) {
+  for (size_t i = 0; outputs > 1 && i < n; i++) {
+    double square = 0;
+    for (size_t k = 0; k < outputs; k++) square += slope[i + k * n] * slope[i + k * n];
+    slope[i] = sqrt(square);
+  }
+}
+
 static void add_counts(const struct task *task, const struct data_block *b, double *const *work, double *sum) {
   const struct ask *a = task->ask;
   size_t most = tile_gradient(b);
   for (size_t start = 0; start < b->rows; start += most) {
     struct data_block tile = data_tile(b, start, most, work[BUFFER]);
     residuals(task, &tile, work[T], work[V]);
+    norms(task->model->outputs, tile.rows, work[V]);
     for (size_t i = 0; i < tile.rows; i++) {
       count(a, size_of(a, work[V][i], tile.length[i]), data_share(&tile, i) * data_weight(&tile, i), sum);
     }
@@ -281,13 +291,15 @@ static int check_counts(const struct scope *s, const struct ask *a) {
 }
 
 /* The two weights of a residual change by the change of r over the distance of its ends, of a part of r by no more; r
- * itself has one more rounding, of at most the last end, or a few of the bound of the slope, and its part four. */
+ * itself has one more rounding, of at most the last end, or a few of the bound of the slope, and its part four; the
+ * norm of K slopes has K + 3. */
 static double sensitivity_counts(const struct scope *s, const struct ask *a, size_t i) {
   double slope = sqrt(2) / narrowest(a);
   (void)i;
   double steep = fmax(bounds_of(s)->curv_lower, bounds_of(s)->curv_upper);
   double error = bounds_rounding(s, slope * steep, la_norm(s->oracle->model.dim, a->at), 1);
-  double roundings = a->cap > 0 ? 16 : 12;
+  double roundings = a->cap > 0 ? 16 : 12, outputs = (double)s->oracle->model.outputs;
+  if (outputs > 1) roundings += 2 * outputs + 6;
   error += slope * roundings * DBL_EPSILON * rounded_size(s, a->step[a->k - 1]) * bounds_max_rows(s);
   return bounds_sensitivity(s, sqrt(bounds_terms(s)), error);
 }
@@ -298,6 +310,7 @@ const struct query query_residual_counts = {.name = "residual counts",
                                             .keep = KEEP_NOT,
                                             .part = PART_NONE,
                                             .in_coordinates = COORDINATES_WEIGHTED,
+                                            .multi_output = 1,
                                             .check = check_counts,
                                             .sensitivity = sensitivity_counts};
 

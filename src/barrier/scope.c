@@ -39,7 +39,10 @@ int scope_mean(const struct scope *s, const struct sum *sum, const struct ask *a
   if (inside) return status;
   if (sum->form == SUM_GRADIENT) model_gradient(m, answer + (width - m->dim));
   if (sum->form == SUM_BOTH) model_gradient(m, answer);
-  if (sum_has_matrix(sum->form)) model_matrix(m, answer + (width - m->side * m->side));
+  if (sum_has_matrix(sum->form)) {
+    size_t side = sum_side(sum->form, width, m);
+    model_matrix(m, side, answer + (width - side * side));
+  }
   return status;
 }
 

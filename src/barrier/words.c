@@ -10,6 +10,7 @@ static const struct sum *const sums[] = {
     &query_trace.sum,    &query_products.sum,  &query_weighted.sum,         &query_second_moments.sum,
     &query_moments.sum,  &query_usable.sum,    &query_decreases.sum,        &query_best_step.sum,
     &query_class_gradient.sum, &query_class_counts.sum, &query_weighted_moments.sum, &query_response.sum,
+    &query_class_hessian.sum, &query_class_products.sum,
     &query_residual_gradient.sum, &query_recalibration.sum, &query_residual_counts.sum, &query_residual_products.sum,
     &query_residual_hessian.sum, &query_row_lengths.sum, &query_improvement.sum, &sum_epoch_start, &sum_difference,
 };

@@ -79,7 +79,7 @@ static int tilts(const struct coordinates_spec *s) {
 }
 
 static int damps(const struct coordinates_spec *s) {
-  return !s->damped || (s->weighted && s->tilt == 0 && s->outputs <= 1);
+  return !s->damped || (s->weighted && s->tilt == 0);
 }
 
 static int is_low(double end, double centre) { return end < centre || (end == centre && end <= 0); }

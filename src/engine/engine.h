@@ -17,13 +17,13 @@ struct task {
 };
 
 /* The memory of a thread: a copy of a block that is broken or belongs to a batch, vectors as long as a block for each
- * output, a number for each coefficient of one output, and what the model needs. */
+ * output, a number for each coefficient, and what the model needs. */
 enum work { BUFFER, T, U, V, WEIGHT, LEFT, PERSON, TAPE, WORKS };
 
 enum sum_form {
   SUM_VECTOR,
   SUM_GRADIENT, /* its last numbers are one for each coefficient; together they are mapped to other coordinates */
-  SUM_MATRIX,   /* square, symmetric, for the coefficients of one output: the lower triangle is summed */
+  SUM_MATRIX,   /* square, symmetric, for the coefficients of one output, or of all: the lower triangle is summed */
   SUM_PRODUCTS, /* such a matrix; rows in memory come person by person, where they have persons (data_group()) */
   SUM_BOTH,     /* a gradient, one number for each coefficient, followed by such a matrix */
   SUM_COUNTS    /* counts of raw values, column by column, without a model */
@@ -43,6 +43,11 @@ struct sum {
 
 static inline int sum_has_matrix(enum sum_form form) {
   return form == SUM_MATRIX || form == SUM_PRODUCTS || form == SUM_BOTH;
+}
+
+/* The number of rows of the matrix of such a sum. */
+static inline size_t sum_side(enum sum_form form, size_t width, const struct model *m) {
+  return form != SUM_BOTH && width > m->side * m->side ? m->dim : m->side;
 }
 
 struct engine;

@@ -102,7 +102,7 @@ int pass_close(struct pass *pass, int status) {
   base_free(pass->sums);
   base_free(pass->work);
   if (sum_has_matrix(pass->sum->form)) {
-    size_t side = pass->task->model->side;
+    size_t side = sum_side(pass->sum->form, pass->width, pass->task->model);
     la_symmetrise(side, pass->answer + (pass->width - side * side));
   }
   return status;
@@ -135,7 +135,7 @@ static void add_group(void *context, size_t group, int worker) {
   work[T] = work[BUFFER] + rows * data_buffer(pass->rows);
   for (int i = U; i < PERSON; i++) work[i] = work[i - 1] + rows * pass->task->model->outputs;
   work[PERSON] = work[LEFT] + 4 * MATRIX_TILE;
-  work[TAPE] = work[PERSON] + pass->task->model->side;
+  work[TAPE] = work[PERSON] + pass->task->model->outputs * pass->task->model->side;
   size_t end = pass->first + data_blocks(pass->part, of), done = 0;
   for (size_t j = next_block(pass, group, pass->first); j < end; j = next_block(pass, group, j + 1)) {
     if (done++ % pass->stop_every == 0 && base_parallel_stopped(worker)) return;
@@ -155,7 +155,7 @@ static size_t work_size(const struct pass *pass) {
   const struct batch *of = pass->task->of;
   size_t vectors = (LEFT - T) * pass->task->model->outputs;
   return data_block_rows(pass->rows, of) * (data_buffer(pass->rows) + vectors) + 4 * MATRIX_TILE +
-         pass->task->model->side + pass->task->model->tape;
+         pass->task->model->outputs * pass->task->model->side + pass->task->model->tape;
 }
 
 /*

@@ -8,7 +8,8 @@
  * (proofs: row-slopes). For a loss whose slope cannot be chosen there are weights only. Queries of residuals clip the
  * slope to the row's limit c min(1, cap / s), so that limit times s is at most c cap (proofs: sensitivity-residual).
  *
- * A damped row has the loss itself, with its slope clipped to B / s, so that slope times s is at most B. Its second
+ * A damped row has the loss itself, with its slope clipped to B / s, so that slope times s is at most B; of several
+ * outputs the norm of the slopes is. Its second
  * derivative has the weight min(1, (R / s)^2), R the cap, so that weight times second derivative times s^2 is at most
  * R^2 times the latter's bound (proofs: damped-rows).
  *
@@ -25,6 +26,7 @@
 static double row_bound(const struct coordinates_spec *s);
 static double shift_of(const struct coordinates_spec *s);
 static void tilt(size_t n, double tilt, const double *y, double *restrict d1);
+static void shorten(size_t outputs, size_t n, double limit, double *d1);
 
 const struct loss_bounds *model_bounds(const struct model *m) {
   return model_weighted(m) || m->network || m->offset > 0 ? &m->own : loss_bounds_of(m->loss);
@@ -84,10 +86,23 @@ double model_limit_bound(double clip, double cap) { return clip * cap * (1 + 0x1
 
 void model_damp_slopes(const struct model *m, const struct data_block *b, double *d1) {
   if (!model_damped(m)) return;
-  for (size_t i = 0; i < b->rows; i++) {
+  size_t n = b->rows;
+  for (size_t i = 0; i < n; i++) {
     double limit = m->coordinates->spec.bound / b->length[i] * (b->weight ? b->weight[i] : 1);
-    d1[i] = d1[i] > -limit ? (d1[i] < limit ? d1[i] : limit) : -limit;
+    if (m->outputs > 1) {
+      shorten(m->outputs, n, limit, d1 + i);
+    } else {
+      d1[i] = d1[i] > -limit ? (d1[i] < limit ? d1[i] : limit) : -limit;
+    }
   }
+}
+
+/* To a norm of at most limit: slopes of one record, n numbers apart. */
+static void shorten(size_t outputs, size_t n, double limit, double *d1) {
+  double square = 0;
+  for (size_t k = 0; k < outputs; k++) square += d1[k * n] * d1[k * n];
+  double size = sqrt(square);
+  for (size_t k = 0; k < outputs && size > limit; k++) d1[k * n] *= limit / size;
 }
 
 void model_damp_curvatures(const struct model *m, const struct data_block *b, double *d2) {
@@ -190,11 +205,16 @@ void model_gradient(const struct model *m, double *g) {
   for (size_t at = 0; at < m->dim; at += m->side) map_gradient(&m->coordinates->spec, g + at);
 }
 
+static void map_columns(const struct model *m, size_t side, double *h) {
+  for (size_t j = 0; j < side; j++) {
+    for (size_t at = 0; at < side; at += m->side) map_gradient(&m->coordinates->spec, h + j * side + at);
+  }
+}
+
 /* Maps the columns, then the rows; then makes the matrix exactly symmetric again. */
-void model_matrix(const struct model *m, double *h) {
+void model_matrix(const struct model *m, size_t side, double *h) {
   if (!m->coordinates) return;
-  size_t side = m->side;
-  for (size_t j = 0; j < side; j++) map_gradient(&m->coordinates->spec, h + j * side);
+  map_columns(m, side, h);
   for (size_t j = 0; j < side; j++) {
     for (size_t i = 0; i < j; i++) {
       double above = h[i + j * side];
@@ -202,7 +222,7 @@ void model_matrix(const struct model *m, double *h) {
       h[j + i * side] = above;
     }
   }
-  for (size_t j = 0; j < side; j++) map_gradient(&m->coordinates->spec, h + j * side);
+  map_columns(m, side, h);
   la_symmetrise(side, h);
 }
 

@@ -6,7 +6,7 @@
 static void predict(const struct model *m, const struct data_block *b, const double *w, double *t);
 static void pull(const struct model *m, const struct data_block *b, const double *weight, double *scaled, double *g);
 static void curve(const struct model *m, const struct data_block *b, const double *weight, double *scaled,
-                  double *again, double *four, double *h);
+                  double *again, double *four, size_t stride, double *h);
 static void trace(const struct model *m, const struct data_block *b, const double *weight, double *square, double *sum);
 static void clip_shifted(size_t n, const double *clip, double constant, double *restrict t);
 static double clip_to(size_t n, const double *clip, const double *weight, double *restrict to);
@@ -50,11 +50,12 @@ static void pull_scaled(const struct data_block *b, double total, const double *
 }
 
 static void curve(const struct model *m, const struct data_block *b, const double *weight, double *scaled,
-                  double *again, double *four, double *h) {
+                  double *again, double *four, size_t stride, double *h) {
+  (void)m;
   size_t skip = (size_t)b->data->intercept;
   share_to(b, weight, scaled);
   if (skip) pull_scaled(b, clip_to(b->rows, b->clip, scaled, again), again, h);
-  data_crossprod_add(b, scaled, b->clip, four, h + skip + skip * m->side, m->side);
+  data_crossprod_add(b, scaled, b->clip, four, h + skip + skip * stride, stride);
 }
 
 static void predict_outputs(const struct model *m, const struct data_block *b, const double *w, double *t) {

@@ -19,10 +19,10 @@ struct model_kind {
   /* g <- g + sum_i share_i weight_i dt_i/dw, share_i the record's part of its person (data/private.h), here and below;
    * scaled, as long as the block, is overwritten */
   void (*pull)(const struct model *m, const struct data_block *b, const double *weight, double *scaled, double *g);
-  /* lower triangle of h <- h + sum_i share_i weight_i z_i z_i', z_i = dt_i/dw of one output; work has two columns of a
-   * tile, and four */
+  /* lower triangle of h <- h + sum_i share_i weight_i z_i z_i', z_i = dt_i/dw of one output, in a matrix of `stride`
+   * rows; work has two columns of a tile, and four */
   void (*curve)(const struct model *m, const struct data_block *b, const double *weight, double *scaled, double *again,
-                double *four, double *h);
+                double *four, size_t stride, double *h);
   /* *sum <- *sum + sum_i share_i weight_i |dt_i/dw|^2; square is overwritten */
   void (*trace)(const struct model *m, const struct data_block *b, const double *weight, double *square, double *sum);
   /* Networks have these two functions only, which are NULL for other models; tape as the model requires. g <- g + sum_i
@@ -88,8 +88,8 @@ void model_slope_bounds(const struct model *m, double *size, double *lipschitz);
 int model_weighted(const struct model *m);
 /* Are these damped? Then slopes, their squares and second derivatives are those of the loss itself, as follows. */
 int model_damped(const struct model *m);
-/* Of damped rows: slopes, with the records' weights v_i, are clipped to v_i B / |z_i|, B the bound on a gradient, and
- * second derivatives are multiplied by min(1, (R / |z_i|)^2), R the cap. */
+/* Of damped rows: slopes, with the records' weights v_i, are clipped to v_i B / |z_i|, B the bound on a gradient, those
+ * of several outputs in norm, and second derivatives are multiplied by min(1, (R / |z_i|)^2), R the cap. */
 void model_damp_slopes(const struct model *m, const struct data_block *b, double *d1);
 void model_damp_curvatures(const struct model *m, const struct data_block *b, double *d2);
 /* Bound on the change of a sum of gradients at a point of this norm where a record is replaced by any other, or by a
@@ -112,9 +112,9 @@ double model_limit_bound(double clip, double cap);
 int model_move(struct model *m, const struct coordinates *coordinates);
 /* Maps a point to the coordinates of the rows; the result is overwritten by the next call for the same slot. */
 const double *model_point(const struct model *m, int slot, const double *w);
-/* Map sums over the rows, gradients and Hessians, to the coordinates. */
+/* Map sums over the rows, gradients and matrices of so many rows, one output's or all, to the coordinates. */
 void model_gradient(const struct model *m, double *g);
-void model_matrix(const struct model *m, double *h);
+void model_matrix(const struct model *m, size_t side, double *h);
 /* Bound on a row's norm in the coordinates divided by that of the row: one without coordinates. */
 double model_stretch(const struct model *m);
 
