@@ -10,7 +10,8 @@ new_linear_fit <- function(job) {
   residual <- job$method$residuals
   if (!residual && result$status != "null") inform_unmeasured(job$loss, checks)
   structure(class = "dp_sosp", list(
-    coefficients = told_coefficients(job$intervals) %||% response_coef(job$response, job$solution, job$design$intercept),
+    coefficients = told_coefficients(job$intervals) %||%
+      response_coef(job$response, job$solution, job$design$intercept),
     predictor = job$intervals$predictor, inference = job$intervals,
     status = checked_status(result$status, checks, job$target, known[["decrease"]],
                             !identical(job$answer$w, as.double(run_start(job))), residual),
@@ -103,7 +104,8 @@ check_fit <- function(fit, call) {
 #'   a predictor is missing or a level was not declared (of such levels a warning names the columns); with `interval` a
 #'   matrix with the columns `fit`, `lwr` and `upr`, with `se.fit` a list of `fit` and `se.fit`. `sigma()`: a number.
 #'   `coef()`: named
-#'   numbers on the original scale; with `loss_multinomial()` a matrix with a column for each class. `family()`: the
+#'   numbers on the original scale; with `loss_multinomial()` a matrix with a column for each class, whose
+#'   rows have the sum zero. `family()`: the
 #'   family of [glm()] with the same mean, such as `binomial()`. `variable.names()`:
 #'   the names of the coefficients. `nobs()`: n, with `id` the number of persons.
 #'   `formula()`: the formula, without its environment. `print()` and `plot()` return their argument invisibly;

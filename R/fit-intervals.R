@@ -264,6 +264,21 @@ chosen_coefficients <- function(parm, names, call) {
 #' prior. A column that is not resolved is almost as if it were left out: the other coefficients are nearly those of the
 #' model without it.
 #'
+#' # Several classes
+#' With [loss_multinomial()] what a fit knows are *contrasts*, differences of the coefficients of two classes. Rows are
+#' those of this name, `"a:x"`: the coefficient of `x` in the log-odds of class `a` against the first class, or against
+#' `reference`, as in `nnet::multinom()`, about whose coefficients on the same records intervals are. `coef()` has
+#' coefficients whose sums over the classes are zero, and its differences are the estimates. The method must be
+#' `"newton-ridge"`. With p a record's probabilities, \eqn{p - e_y} is the slope, of norm \eqn{|p - e_y|} (so \eqn{L =
+#' \sqrt2}{L = sqrt(2)}), and the second derivative \eqn{\mathrm{diag}(p) - p p'}{diag(p) - pp'} (of Frobenius norm at
+#' most \eqn{b = 1/2}); with d coefficients of each of K classes the gradient has K d and the matrices have
+#' \eqn{(K d)^2}{(K d)^2} numbers, with the sensitivities and the costs above, R with (K - 1) d in the place of d. What
+#' noise cannot be part of such a sum is removed at no cost. The prior standard deviation is that of a contrast. A class
+#' with too few records for any slope is left out of the step, so that only its contrasts are `NA`. `anova()` tests a
+#' column for all classes together. There are no intervals of predictions, and none where databases compute the sums of
+#' shards or persons. In `inst/experiments/inference-classes.R` 95 % intervals cover in at least 96 % of the cases, also
+#' on real data frames, and with n = 20,000 and eps = 1 they are 1.4 to 2.5 times as wide as without privacy.
+#'
 #' # Before it is spent
 #' Where [dp_plan()] expects less than half of the coefficients of a `dp_sosp()` with `inference`, or of a
 #' `dp_inference()`, to be resolved, a message (`dpsosp_message_resolve`) says so before the first charge, with the eps
@@ -317,6 +332,7 @@ chosen_coefficients <- function(parm, names, call) {
 #' @param parm Names or numbers of coefficients; default: all.
 #' @param level Confidence level of the intervals, in (0, 1).
 #' @param unresolved `"NA"` or `"wide"`, see the section on estimates and covariance.
+#' @param reference Of several classes: the class that the others are compared with; `NULL` is the first one.
 #' @param label For a `budget` with a `store`: a text that it keeps, of at most 200 characters, see [budget-stores].
 #' @param ... Not used; anything in it is an error.
 #' @return `dp_inference()`: the fit, with the new coefficients and a list `inference` of `type`, `released`
@@ -326,12 +342,15 @@ chosen_coefficients <- function(parm, names, call) {
 #'   rows, factors last; of a fit by residuals in those of its last steps, with noisy `counts` of `lengths` and
 #'   `sizes` at their `ends`, and of residuals at `ends`, with `scale`, and with `clip`, which is L, and `tail`, for
 #'   the mapped response), `vcov` (widened, without `NA`), `reason` (why a coefficient is not shown, or `NA`) and
-#'   `privacy`, as in a fit. `vcov()`: a matrix. `confint()`: a matrix with the ends of the intervals.
+#'   `privacy`, as in a fit; of several classes `coefficients`, `vcov` and `reason` are those of the contrasts with the
+#'   first class, `solution` has the coefficients of all, `all` their covariance, and `reasons`, by class, why contrasts
+#'   with this class are not shown. `vcov()`: a matrix. `confint()`: a matrix with the ends of the intervals.
 #' @section Errors: Of class `dpsosp_error_inference`, before anything is charged: a loss that is not convex or whose
 #'   second derivative jumps (other than of fits by residuals), type `"model"` of a fit by residuals and one without
 #'   columns, a penalty, smooth terms, a fit by another method than `"newton-ridge"` in a geometry, a fit that already
 #'   has intervals, a network; in `dp_sosp()` also methods on batches and `"objpert"`, whose accountants
-#'   cannot pay for other releases. `dpsosp_error_several`: the multinomial loss. `dpsosp_error_absent`: `confint()`
+#'   cannot pay for other releases. `dpsosp_error_several`: several classes with another method than `"newton-ridge"`,
+#'   or where databases compute the sums of shards or persons. `dpsosp_error_absent`: `confint()`
 #'   and `vcov()` of a fit without intervals.
 #' @references White (1982), Maximum likelihood estimation of misspecified models: the sandwich covariance. Its terms
 #'   for the noise are this package's, see `vignette("intervals")`.
@@ -387,81 +406,6 @@ infer_later <- function(claim, fit, type) {
   move_oracle(oracle, facts$geometry)
   solution <- response_start(claim$response, fit$coefficients, TRUE)
   infer_residuals(oracle, facts, solution, claim$rho, claim$n)
-}
-
-# The fit's problem with the given data, which may differ from the training data. beside: y, weights and offset of a
-# matrix.
-again_claim <- function(fit, data, beside, noise, asked, call) {
-  again <- if (is_matrix_design(fit$design)) again_matrix else again_formula
-  problem <- again(fit, data, beside, call)
-  c(problem, list(asked = check_promise(asked, call), design = fit$design, response = fit$response, loss = fit$loss,
-                  noise = noise, call = call, neighbours = fit$privacy$neighbours))
-}
-
-again_formula <- function(fit, data, beside, call) {
-  if (!is.null(beside$y)) {
-    abort("argument", "`y` is for fits to a matrix: this one's response is in `data`.", call = call)
-  }
-  refuse_vectors(beside, call)
-  if (is_source(data, "data", call)) {
-    data <- again_source(fit, data, call)
-    if (!is.null(data$push)) check_pushed(data$push, fit$design, fit$response, call)
-    check_columns(fit, data$schema, call)
-    linked <- isTRUE(data$shards$linked)
-    claim <- list(n = data$n, linked = linked, once = data$once,
-                  hold = source_hold(data, fit$design, fit$response),
-                  records = function(claim) source_records(data, claim$design, claim$response, call))
-    return(of_source_persons(claim, data))
-  }
-  persons <- again_persons(fit, data, call)
-  data <- persons_frame(data, persons)
-  response <- response_code(fit$response, design_response(fit$design, data, call = call))
-  check_rows(nrow(data), call)
-  check_columns(fit, data[0L, , drop = FALSE], call)
-  of_persons(list(n = nrow(data), hold = hold_nothing, records = function(claim) {
-    list(rows = design_rows(claim$design, data, "double", call), y = response,
-         weighing = design_weighing(claim$design, claim$response, data, call))
-  }), persons)
-}
-
-# Columns that are missing or of another type are found before anything is charged. empty: the data without rows.
-check_columns <- function(fit, empty, call) {
-  response_code(fit$response, design_response(fit$design, empty, call = call))
-  design_rows(fit$design, empty, "double", call)
-  design_weighing(fit$design, fit$response, empty, call)
-  invisible()
-}
-
-# The source as one of persons if the fit protects persons, and only then.
-again_source <- function(fit, source, call) {
-  if (identical(fit$persons$name, source$persons$name)) return(limit_persons(source, fit$persons$most %||% 1, call))
-  says <- function(name) if (is.null(name)) "records" else paste0("persons, by the column `", name, "`")
-  abort("argument", "The fit protects ", says(fit$persons$name), ", and the source is of ", says(source$persons$name),
-        ": `id` of `dp_source()` says which records are of one person.", call = call, class = "dpsosp_error_persons")
-}
-
-# The persons of other records, for a fit that protects persons; else NULL.
-again_persons <- function(fit, data, call, arg = "data") {
-  if (is.null(fit$persons)) return(NULL)
-  if (is.null(fit$persons$name)) {
-    abort("argument", "The fit protects persons, by `id`: that is possible here for a formula only, whose data have ",
-          "a column that says which records are of one person.", call = call, class = "dpsosp_error_persons")
-  }
-  frame_persons(fit$persons$name, fit$persons$most, data, call, arg)
-}
-
-again_matrix <- function(fit, data, beside, call) {
-  again_persons(fit, data, call)
-  y <- beside$y
-  rows <- matrix_rows(matrix_newdata(fit$design, data, call, "data"), "double", "data", call)
-  template <- response_template(y, "y", call, fit$loss)
-  if (!identical(template$labels, fit$response$labels) || length(y) != rows$n) {
-    abort("argument", "`y` must be the response as the fit had it, with one entry per row of `data`, ", rows$n, ".",
-          call = call)
-  }
-  vectors <- again_vectors(fit$design, beside, rows$n, "data", call)
-  list(n = rows$n, hold = hold_nothing,
-       records = function(claim) matrix_records(rows$core, y, vectors, fit$design$shift, template))
 }
 
 no_minimiser <- paste0("A network has no standard errors: its loss is not convex in the weights, so there is no one ",

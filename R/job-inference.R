@@ -5,7 +5,8 @@
 #     type          "sandwich" or "model"
 #     released      point, noisy releases, n and, in a geometry, longest, the length from which on rows weigh less
 #                   (job-intervals.R, of fits by residuals job-intervals-residual.R)
-#     coefficients, vcov, reason  (step_intervals())
+#     coefficients, vcov, reason  (step_intervals()); of several classes these are contrasts with the first one
+#                   (job-intervals-classes.R), and solution, all and reasons are added
 #     predictor     coefficients for predictions
 
 job_intervals <- function(job) {

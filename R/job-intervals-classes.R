@@ -11,7 +11,7 @@
 #
 # All of it is post-processing. inst/experiments/inference-classes.R measures the coverage of the intervals.
 
-# Why there are no intervals, or NULL. weighted: in a geometry with weighted rows? linked: do the rows stay in databases?
+# Why there are no intervals, or NULL. weighted: in a geometry with weighted rows? linked: do rows stay in databases?
 class_refusal <- function(weighted, linked) {
   if (!weighted) {
     return(paste("Intervals of several classes need the geometry of the method \"newton-ridge\": take it, or leave out",
@@ -148,7 +148,8 @@ bent_classes <- function(step, geometry) {
   }
   c <- turned(moments(1, v))
   direct <- drop(step$inverse %*% c %*% gradient)
-  meat <- c %*% (step$spread + diag(step$gradient_sd^2, p)) %*% t(c) + block_noise(matrix(direct, side), step$hessian_sd)
+  meat <- c %*% (step$spread + diag(step$gradient_sd^2, p)) %*% t(c) +
+    block_noise(matrix(direct, side), step$hessian_sd)
   step$w <- ifelse(rep(step$unseen, step$q), step$w, step$point - v)
   step$covariance <- t(c) %*% step$inverse %*% meat %*% step$inverse %*% c
   step$open <- t(c) %*% step$open

@@ -5,7 +5,7 @@
 #include "fixture.h"
 
 enum { P = 3, SIDE = P + 1, K = 3, OTHERS = 6, PERSONS = OTHERS + 1, LONGEST = 20, MOST_ROWS = LONGEST + 3 * OTHERS };
-enum { DIM = K * SIDE, NUMBERS = SIDE * SIDE + DIM + 1, STEPS = 2 };
+enum { DIM = K * SIDE, NUMBERS = DIM * DIM + DIM + 1, STEPS = 2 };
 
 enum where { MAPPED, CLIPPED, WEIGHTED, TILTED, DAMPED };
 

@@ -27,6 +27,9 @@ static const struct item items[] = {
     {&query_gradient, "logistic", DAMPED, 0.3},
     {&query_hessian, "logistic", DAMPED, 0.3},
     {&query_products, "logistic", DAMPED, 0.1},
+    {&query_gradient, "multinomial", DAMPED, 0.2},
+    {&query_class_hessian, "multinomial", DAMPED, 0.1},
+    {&query_class_products, "multinomial", DAMPED, 0.1},
     {&query_weighted, "logistic", WEIGHTED, 0.3},
     {&query_weighted, "multinomial", WEIGHTED, 0.3},
     {&query_second_moments, "logistic", MAPPED, 0.3},
@@ -48,6 +51,7 @@ static const struct item items[] = {
     {&query_residual_hessian, "squared", WEIGHTED, 0.3},
     {&query_recalibration, "squared", WEIGHTED, 0.2},
     {&query_residual_counts, "squared", WEIGHTED, 0.3},
+    {&query_residual_counts, "multinomial", DAMPED, 0.3},
 };
 enum { ITEMS = sizeof items / sizeof *items };
 

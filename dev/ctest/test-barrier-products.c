@@ -11,12 +11,14 @@ static void allocations(void);
 
 void test_barrier_products(void) {
   static const struct item damped = {&query_products, "logistic", DAMPED, 0};
+  static const struct item classes = {&query_class_products, "multinomial", DAMPED, 0};
   static const struct item mapped = {&query_products, "huber", MAPPED, 0};
   static const struct item residual[] = {{&query_residual_products, "squared", WEIGHTED, 0},
                                          {&query_residual_products, "poisson", WEIGHTED, 0}};
   for (fixture_storage = 0; fixture_storage < FIXTURE_STORAGES; fixture_storage++) {
     for (int i = 0; i < 20; i++) {
       by_definition(&damped, &query_gradient);
+      by_definition(&classes, &query_gradient);
       by_definition(&mapped, &query_gradient);
       by_definition(&residual[i % 2], &query_residual_gradient);
     }
@@ -37,19 +39,21 @@ static void mean_at(const struct item *item, const struct query *q, const struct
 /* A person's sum is that of data in which all other records are null. */
 static void by_definition(const struct item *item, const struct query *gradient) {
   struct lists l = {.weighed = ctest_uniform() < 0.5};
-  double found[SIDE * SIDE], sum[SIDE], products[SIDE * SIDE] = {0};
+  double found[DIM * DIM], sum[DIM], products[DIM * DIM] = {0};
+  int outputs = strcmp(item->loss, "multinomial") == 0 ? K : 1;
+  size_t dim = (size_t)outputs * SIDE;
   static const size_t sizes[PERSONS] = {LONGEST - 1, 1, 0, 4, 2, 3, 1};
   for (int i = 0; i < PERSONS; i++) draw_person(&l, item->loss, i + 1, sizes[i]);
-  draw_point(1);
+  draw_point(outputs);
   scatter(&l);
   mean_at(item, item->query, &l, found);
   for (int i = 1; i <= PERSONS; i++) {
     struct lists own = l;
     for (size_t r = 0; r < l.rows; r++) own.y[r] = l.person[r] == i ? l.y[r] : NAN;
     mean_at(item, gradient, &own, sum);
-    for (size_t j = 0; j < SIDE * SIDE; j++) products[j] += PERSONS * sum[j / SIDE] * sum[j % SIDE];
+    for (size_t j = 0; j < dim * dim; j++) products[j] += PERSONS * sum[j / dim] * sum[j % dim];
   }
-  for (size_t j = 0; j < SIDE * SIDE; j++) CHECK_NEAR(found[j], products[j], 1e-13);
+  for (size_t j = 0; j < dim * dim; j++) CHECK_NEAR(found[j], products[j], 1e-13);
 }
 
 /* ---- several blocks ---- */

@@ -1,10 +1,10 @@
 /*
- * Matrices of several outputs, for damped rows z: with p the probabilities of a record's classes, g = p - e_y its slopes
- * and v in [0, 1] its weight, in blocks, one for each pair of outputs (proofs: sensitivity-class-matrices),
+ * Matrices of several outputs, for damped rows z: with p the probabilities of a record's classes, g = p - e_y its
+ * slopes and v in [0, 1] its weight, in blocks, one for each pair of outputs (proofs: sensitivity-class-matrices),
  *
  *   Hessian    v (diag(p) - pp') (x) zz' min(1, (R / |z|)^2), of Frobenius norm at most R^2 / 2: R^2 / (sqrt(2) n)
- *   products   (g (x) z)(g (x) z)', with v g clipped to v B / |z|, of Frobenius norm at most B^2: sqrt(2) B^2 / n; where
- *              rows belong to persons, of the sum of a person's shares of g (x) z
+ *   products   (g (x) z)(g (x) z)', with v g clipped to v B / |z|, of Frobenius norm at most B^2: sqrt(2) B^2 / n;
+ *              where rows belong to persons, of the sum of a person's shares of g (x) z
  *
  * zero-out less by sqrt(2). A null record has z = 0.
  */

@@ -127,7 +127,7 @@ test_that("methods that a problem does not have", {
   refused_matrix("asks for Hessians", method = "spider", loss = "huber_svm", control = control_spider("published"))
   several <- function(reason, ...) bounded(reason, f ~ a, loss = "multinomial", ...)
   several("is for losses of one predictor", method = "opt")
-  several("There are no intervals for the multinomial loss", inference = "model")
+  several("need the geometry of the method \"newton-ridge\"", method = "newton", inference = "model")
   several("goes with `penalty_ridge()` or no penalty", penalty = penalty_nonconvex(0.1))
   several("needs `control_newton(curvature = \"moment\")`", method = "newton", control = control_newton("lazy"))
   several("has no `geometry`", method = "gd", geometry = "private")
