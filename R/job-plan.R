@@ -30,6 +30,7 @@ plan_frame <- function(design, shares, variance) {
 
 # Expected excess loss of the fit; NA for a method without a formula.
 plan_excess <- function(s) {
+  if (s$outputs > 1L) return(NA_real_)
   if (s$inference != "none" && is.null(s$geometry)) return(one_step_excess(s))
   if (s$method$residuals) return(residual_excess(s))
   formula <- list(newton = newton_excess, "newton-ridge" = ridge_excess)[[s$method$name]]
@@ -224,6 +225,7 @@ noisy_inverse <- function(hessian, sd) {
 # path of "newton" is the mean of half of the steps, which use a fifth of the budget; that of "newton-ridge" has about
 # the noise of one gradient that uses a fifth.
 newton_releases <- function(s) {
+  if (s$outputs > 1L) return(class_releases(s))
   cost <- inference_costs("sandwich", s$geometry, (1 - inference_path) * s$left)
   at <- plan_coordinates(s)
   sd <- function(rho) planned_sd(s, "gradient", rho, at$oracle)
@@ -232,6 +234,20 @@ newton_releases <- function(s) {
   list(hessian = hessian, inverse = inverse, sd = sd(cost[["gradient"]]),
        path = (if (is.null(s$geometry)) 2 else 1) / 0.2 * sd(s$left)^2 * inverse %*% inverse,
        hessian_sd = planned_sd(s, "hessian", cost[["hessian"]], at$oracle), prior = step_prior * at$unit)
+}
+
+# Of several classes, in one of the K - 1 directions of classes, which are all alike. The noise of a Hessian of q such
+# directions makes (q + 1) / 2 times the variance of that of one (block_noise()).
+class_releases <- function(s) {
+  cost <- inference_costs("sandwich", s$geometry, (1 - inference_path) * s$left)
+  at <- plan_coordinates(s)
+  sd <- function(rho) planned_sd(s, "gradient", rho, at$oracle)
+  hessian <- 4 * s$curvature / s$outputs * at$second
+  inverse <- inverse_of(hessian)
+  list(hessian = hessian, inverse = inverse, sd = sd(cost[["gradient"]]),
+       path = 1 / 0.2 * sd(s$left)^2 * inverse %*% inverse,
+       hessian_sd = planned_sd(s, "class hessian", cost[["hessian"]], at$oracle) * sqrt(s$outputs / 2),
+       prior = step_prior * at$unit / sqrt(2))
 }
 
 # The ratio of the widths of the private and the non-private interval, by column.
@@ -264,11 +280,12 @@ one_step_excess <- function(s) {
 # plan$ranges: the part for ranges. plan$later: intervals of a fit that is paid for, with its point and geometry.
 plan_setting <- function(plan, n = plan$n, eps = plan$eps) {
   loss <- plan$loss
-  response <- list(kind = loss$response_kind %||% "factor")
+  response <- list(kind = loss$response_kind %||% if (has_classes(loss)) "classes" else "factor")
   method <- for_loss(find_method(plan$method), list(loss = loss, call = quote(dp_plan())))
   frame <- plan$frame
   s <- claim_delta(list(
-    frame = frame, design = frame, dim = frame$dim, side = frame$dim, outputs = 1L, n = n, curvature = plan$curvature,
+    frame = frame, design = frame, dim = frame$dim, side = frame$dim, outputs = loss_outputs(loss), n = n,
+    curvature = plan$curvature,
     effect = plan$effect, event = plan$event, asked = list(eps = eps, delta = plan$delta),
     inference = if (plan$inference) "sandwich" else "none", loss = loss, response = response,
     penalty = penalty_none(), method = method, control = method$default,
@@ -281,6 +298,7 @@ plan_setting <- function(plan, n = plan$n, eps = plan$eps) {
     s <- add_entries(s, class_fraction = plan_share(s))
     left <- left - constant_cost(n, s$rho, wishes)
   }
+  if (s$outputs > 1L) left <- left - classes_share(s) * s$rho
   s <- add_entries(s, oracle = planned_oracle(s))
   if (uses_geometry(s)) {
     s <- plan_geometry(s)
@@ -340,5 +358,6 @@ plan_target <- function(s) {
   run <- planned_part(s, s$method$family$options(s, s$run_rho), s$run_rho)
   options <- c(run$options, eps_g = 1, eps_h = 1) # it does not depend on these two
   penalty <- core_penalty(s$penalty, s$design$intercept, s$side)
-  .Call(ffi_method_alpha, s$method$family$core(s$control), s$oracle, penalty, options, run$rho, numeric(s$dim))
+  .Call(ffi_method_alpha, s$method$family$core(s$control), s$oracle, penalty, options, run$rho,
+        numeric(s$dim * s$outputs))
 }

@@ -269,14 +269,16 @@ hat_side <- function(number, of, from, to) sprintf("(%s - %s) * %s", of, number(
 weights_of_classes <- function(plan, what, loss) {
   bounds <- loss_bounds(plan$loss)
   slope <- bounds[["lipschitz"]]
-  clip <- min(what$clip, slope)
+  # The gradient of weighted rows is that of clipped slopes, with a clip that no slope exceeds.
+  clipped <- what$word == "class gradient" || what$word == "gradient" && is_weighted(plan)
+  clip <- if (what$word == "gradient") slope else min(what$clip, slope)
   own <- isTRUE(what$cap > 0)
   length <- if (own) shorter(plan, what$cap) else "s"
   longest <- (if (own) what$cap else plan$geometry$cap) * room(plan)
+  if (clipped) return(slope_vectors(plan, clip / room(plan), longest, paste(length, "* "), if (own) "l" else "s"))
   switch(what$word,
     value = value_weights(plan, what, class_value, loss),
     gradient = slope_vectors(plan, slope, 1, ""),
-    "class gradient" = slope_vectors(plan, clip / room(plan), longest, paste(length, "* "), if (own) "l" else "s"),
     "clipped gradient" = clipped_slopes(plan, seq_len(outputs_of(plan)), slope, what$clip)
   )
 }

@@ -20,7 +20,7 @@ main <- function() {
   rows <- c(lapply(c("2opt-ls", "opt", "tr", "newton", "newton-ridge", "warm-ridge", "objpert"), audit_method), list(
     audit_batches("opt-b"), audit_batches("tr-b"), audit_batches("blsgd", "logistic"), audit_fresh(),
     audit_network(), audit_minimiser(), audit_output(), audit_certificate(), audit_persons(), audit_intervals(),
-    audit_damped(), audit_residuals(),
+    audit_damped(), audit_residuals(), audit_class_intervals(),
     audit_classes("newton", radius = 1, intercept = FALSE, control = control_newton("moment", iterations = 2)),
     audit_classes("newton-ridge", radius = 2, geometry = geometry_public(0, 1),
                   control = control_newton_ridge(iterations = 2)),
@@ -218,6 +218,31 @@ audit_residuals <- function() {
     sum(change * unlist(answers) / rep(vapply(answers, attr, 0, "sd")^2, lengths(answers)))
   }
   repeat_pair("what intervals of residuals rest on", "at most eps", release, list(NA, 1))
+}
+
+# The same of three classes.
+audit_class_intervals <- function() {
+  x <- matrix(0.5, n, 1)
+  release <- function(label) {
+    y <- factor(c(label, rep(NA, n - 1)), levels = c("a", "b", "c"))
+    fit <- suppressWarnings(suppressMessages(dp_sosp(
+      x, y, eps, delta, "newton-ridge", radius = 2, geometry = geometry_public(0, 0.5), inference = "sandwich",
+      control = control_newton_ridge(iterations = 2), neighbours = "zero-out", progress = FALSE
+    )), "dpsosp_warning")
+    released <- fit$inference$released
+    row <- c(fit$geometry$constant, fit$geometry$scale * 0.25)
+    length <- sqrt(sum(row^2))
+    t <- drop(row %*% matrix(released$point, 2))
+    p <- exp(t - max(t)) / sum(exp(t - max(t)))
+    slope <- p - c(1, 0, 0)
+    slope <- slope * min(1, sqrt(2) * released$longest / length / sqrt(sum(slope^2)))
+    gradient <- as.vector(row %o% slope)
+    weight <- min(1, (released$longest / length)^2)
+    change <- c(gradient, weight * kronecker(diag(p) - p %o% p, row %o% row), gradient %o% gradient)
+    answers <- released[c("gradient", "hessian", "products")]
+    sum(change * unlist(answers) / rep(vapply(answers, attr, 0, "sd")^2, lengths(answers)))
+  }
+  repeat_pair("what intervals of classes rest on", "at most eps", release, list(NA, "a"))
 }
 
 # Three classes: a record with a large effect, against a null record; all others are null. The record moves each step of

@@ -4,10 +4,11 @@
 #   classes, d     number of classes, and of coefficients of one class
 #   shown          fraction of the slopes' contrasts with the first class whose interval is shown
 #   covered, least mean over the contrasts of the fraction of the runs whose interval covers nnet::multinom() on the
-#                  same records, among those that are shown, and the least of a contrast that is shown in half of the runs
+#                  same records, among those that are shown, and the least of a contrast shown in half of the runs
 #   truth          the same for the coefficients that made the records (SYNTHETIC sets only, drawn anew for each run)
 #   wide           covered, among all runs, with widened intervals
 #   ratio          median width over that without privacy (sandwich), of those that are shown
+#   plan           the same by dp_plan(), of these columns
 #   half           median half width of a contrast for one standard deviation of its column
 # Rows are written one by one; a script that was interrupted continues.
 library(dpsosp)
@@ -42,7 +43,8 @@ mixed <- function(n, p) {
 
 framed <- function(n) {
   data.frame(age = pmin(pmax(round(stats::rgamma(n, 6, 0.15)), 17), 90),
-             hours = pmin(pmax(round(stats::rnorm(n, 40, 12)), 1), 99), income = round(stats::rlnorm(n, 7, 0.6)), sex = factor(sample(c("f", "m"), n, TRUE)),
+             hours = pmin(pmax(round(stats::rnorm(n, 40, 12)), 1), 99), income = round(stats::rlnorm(n, 7, 0.6)),
+             sex = factor(sample(c("f", "m"), n, TRUE)),
              region = factor(sample(c("n", "e", "s", "w"), n, TRUE, c(0.4, 0.3, 0.2, 0.1))))
 }
 
@@ -116,13 +118,17 @@ one_run <- function(made, eps, seed, known) {
        ratio = half / (stats::qnorm(0.975) * known$error), half = half * known$spread)
 }
 
+planned <- function(data, eps) {
+  stats::median(dp_plan(y ~ ., data, eps = eps, delta = 1 / nrow(data)^2, inference = TRUE)$intervals$ratio)
+}
+
 study <- function(name, eps, runs) {
   known <- NULL
   all <- lapply(seq_len(runs), function(seed) {
     made <- sets[[name]](seed)
     run <- one_run(made, eps, seed, known)
     if (!made$drawn) known <<- run$known
-    c(run, list(n = nrow(made$data), classes = nlevels(made$data$y)))
+    c(run, list(n = nrow(made$data), classes = nlevels(made$data$y), plan = planned(made$data, eps)))
   })
   get <- function(what) do.call(rbind, lapply(all, `[[`, what))
   shown <- get("shown")
@@ -133,7 +139,8 @@ study <- function(name, eps, runs) {
              eps = eps, runs = runs, shown = mean(shown[, slopes]), covered = mean(among(get("covered")), na.rm = TRUE),
              least = if (any(often)) min(among(get("covered"))[often]) else NA,
              truth = mean(among(get("truth")), na.rm = TRUE), wide = mean(get("covered")),
-             ratio = stats::median(get("ratio")[shown]), half = stats::median(get("half")[shown & !is.na(get("half"))]))
+             ratio = stats::median(get("ratio")[shown]), plan = all[[1]]$plan,
+             half = stats::median(get("half")[shown & !is.na(get("half"))]))
 }
 
 arguments <- commandArgs(TRUE)

@@ -62,11 +62,13 @@ int remote_sum(const struct remote *remote, const char *word, const struct task 
   return status;
 }
 
-/* During a reading no other sum is possible. */
+/* During a reading no other sum is possible. A database has no damped rows of several outputs. */
 static int asked(const struct away *a, const struct sum *sum, const struct task *task) {
+  const struct coordinates *c = a->chunks.rows->coordinates;
   if (!sum->word || a->reading || (task->of && task->of->next)) return 0;
   if (task->ask && task->ask->k > REMOTE_STEPS) return 0;
-  const char *const *word = a->chunks.rows->coordinates ? a->remote.moved : a->remote.words;
+  if (c && c->spec.damped && c->spec.outputs > 1) return 0;
+  const char *const *word = c ? a->remote.moved : a->remote.words;
   if (task->of) word = a->remote.sampled;
   while (*word && strcmp(*word, sum->word) != 0) word++;
   return *word != NULL;

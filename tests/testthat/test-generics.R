@@ -37,8 +37,8 @@ table <- utils::read.table(row.names = 1, header = TRUE, text = "
   probability .       .      .      .     .         p       .       .       .         .       .      c
   class       .       .      .      .     .         .       n       .       .         .       .      c
   old         d       d      d      d     d         d       d       d       d         d       d      c
-  vcov        i       i      i      i     i         i       i       s       .         m       m      c
-  confint     i       i      i      i     i         i       i       s       .         m       m      c
+  vcov        i       i      i      i     i         i       i       i       .         m       m      c
+  confint     i       i      i      i     i         i       i       i       .         m       m      c
   plot        .       .      .      .     .         .       .       .       .         .       .      c
   tidy        .       .      .      .     .         .       .       .       .         w       w      g
   glance      .       .      .      .     .         .       .       .       .         .       .      g
@@ -64,7 +64,7 @@ table <- utils::read.table(row.names = 1, header = TRUE, text = "
   extractAIC  l       l      l      l     l         l       l       l       l         l       l      c
   add1        x       x      x      x     x         x       x       x       x         l       l      c
   drop1       x       x      x      x     x         x       x       x       x         l       l      c
-  anova       i       i      i      i     i         i       i       s       .         l       l      c
+  anova       i       i      i      i     i         i       i       i       .         l       l      c
   profile     l       l      l      l     l         l       l       l       l         l       l      c
   sigma       q       q      q      q     q         q       q       q       q         l       l      c
   step        t       t      t      t     t         t       t       t       t         t       t      c

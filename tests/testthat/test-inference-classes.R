@@ -203,7 +203,10 @@ test_that("chunks, a database and shards have the intervals of a frame", {
   withr::defer(DBI::dbDisconnect(connection))
   DBI::dbWriteTable(connection, "people", few)
   pushed <- dp_source(connection, "people", levels = levels_of(few), push = TRUE)
-  expect_equal(confint(infer(pushed, 1e4)), confint(infer(few, 1e4)), tolerance = 1e-3)
+  both <- lapply(list(pushed, few), infer, eps = 1e4)
+  expect_equal(confint(both[[1]]), confint(both[[2]]), tolerance = 1e-6)
+  # The gradient of weighted rows, which certifies the run, is computed in the database.
+  expect_equal(both[[1]]$certificate, both[[2]]$certificate, tolerance = 1e-4)
   shard_workers("one")
   shards <- dp_shards(lapply(list(few[1:800, ], few[801:1500, ]), function(rows) {
     eval(bquote(function() .(rows)), globalenv())
@@ -253,4 +256,29 @@ test_that("what has no intervals is refused before a charge, with the reason", {
                class = "dpsosp_error_several")
   expect_identical(nrow(dp_ledger(budget)), 0L)
   expect_error(confint(fit), "adds them when fitting", class = "dpsosp_error_absent")
+})
+
+test_that("a plan has the widths of fits, and grows with noise and classes", {
+  plan <- dp_plan(y ~ a + b + f, d, eps = 2, delta = 1e-6, inference = TRUE, want = list(width = 2))
+  fit <- infer(d, 2)
+  half <- (confint(fit)[, 2] - confint(fit)[, 1]) / 2
+  ratio <- stats::median((half / (1.96 * sqrt(diag(exact$vcov))))[c(2:4, 6:8)])
+  expect_lt(abs(log(stats::median(plan$intervals$ratio) / ratio)), log(1.3))
+  expect_true(all(plan$intervals$resolved))
+  expect_identical(c(plan$classes, plan$d), c(3L, 4L))
+  ratio_of <- function(...) dp_plan(..., loss = "multinomial", inference = TRUE)$intervals$ratio[1]
+  expect_gt(ratio_of(5000, 4, eps = 1, classes = 3), 1.2 * ratio_of(20000, 4, eps = 1, classes = 3))
+  expect_gt(ratio_of(20000, 4, eps = 1, classes = 9), 1.2 * ratio_of(20000, 4, eps = 1, classes = 3))
+  enough <- dp_plan(plan$want$n, formula = y ~ a + b + f, schema = d, eps = 2, delta = 1e-6, inference = TRUE,
+                    loss = "multinomial")
+  expect_equal(stats::median(enough$intervals$ratio), 2, tolerance = 0.02)
+  expect_match(utils::capture.output(print(plan)), "for each of 3 classes", fixed = TRUE, all = FALSE)
+  expect_true(is.na(plan$excess) && plan$target > 0)
+  wrong <- function(pattern, ...) expect_error(dp_plan(100, ..., eps = 1), pattern, class = "dpsosp_error_argument")
+  wrong("`classes`", numeric = 1, loss = "multinomial")
+  wrong("`classes`", numeric = 1, loss = "multinomial", classes = 2)
+  wrong("`classes` is for", numeric = 1, classes = 3)
+  wrong("newton-ridge", numeric = 1, loss = "multinomial", classes = 3, method = "newton")
+  wrong("columns beside", loss = "multinomial", classes = 3)
+  expect_false(any(dp_plan(200, 6, eps = 0.5, loss = "multinomial", classes = 4, inference = TRUE)$intervals$resolved))
 })

@@ -335,7 +335,6 @@ test_that("wrong arguments are named", {
   wrong("levels", levels = 1)
   wrong("levels", levels = "a")
   wrong("numeric", numeric = 1.5)
-  wrong("several classes", numeric = 1, loss = "multinomial")
   wrong("variance", numeric = 1, variance = 2)
   wrong("variance", numeric = 1, variance = 1e-12, inference = TRUE)
   wrong("variance", numeric = 2, variance = c(0.1, 0.1, 0.1))
