@@ -82,7 +82,10 @@ waldtest.dp_sosp <- function(object, ...) {
   test <- wald_test(inference, terms %in% dropped)
   table <- data.frame(Res.Df = object$n - length(terms) + c(0, test$Df), Df = c(NA, -test$Df),
                       Chisq = c(NA, test$Chisq), p = c(NA, test$p))
-  wald_table(table, c("Wald test\n", paste0("Model 1: all terms\nModel 2: without ", paste(dropped, collapse = ", "))))
+  open <- sum(terms %in% dropped) - test$Df
+  wald_table(table, c("Wald test\n", paste0("Model 1: all terms\nModel 2: without ", paste(dropped, collapse = ", "),
+                                            if (open > 0) paste0("\nNot tested, as they are not resolved: ", open,
+                                                                 " of their coefficients"))))
 }
 
 dropped_terms <- function(what, fit, terms, call) {

@@ -69,6 +69,10 @@ test_that("lmtest and car test by the released covariance", {
   smaller <- fit_of(y ~ a + c, inference = "none")
   expect_equal(lmtest::waldtest(fit, smaller)$Chisq[2], table$Chisq[3])
   expect_identical(lmtest::waldtest(fit)$Df[2], -4L)
+  expect_no_match(attr(lmtest::waldtest(fit), "heading")[2], "Not tested")
+  part <- fit
+  part$inference$reason[2] <- "not resolved by this budget"
+  expect_match(attr(lmtest::waldtest(part), "heading")[2], "Not tested, as they are not resolved: 1 of")
   expect_error(lmtest::waldtest(fit, "g"), "`a`, `c`, `f`", class = "dpsosp_error_argument")
   expect_error(lmtest::waldtest(smaller, fit), "intervals|larger", class = "dpsosp_error_argument")
   expect_equal(lmtest::coeftest(fit)[, 2], sqrt(diag(vcov(fit))))
