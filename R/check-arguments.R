@@ -208,6 +208,9 @@ range_text <- function(lower, upper, open) {
 
 neighbour_relations <- c("replace-one", "zero-out")
 
+# How many values of a record a change of one record changes: its own, and that of the one in its place.
+changes_of <- function(neighbours) if (neighbours == "replace-one") 2 else 1
+
 check_neighbours <- function(neighbours, call = sys.call(-1)) {
   if (is.character(neighbours) && length(neighbours) == 1L && grepl("^add[-/_ ]?remove$", neighbours)) {
     abort("argument", "`neighbours` = \"", neighbours, "\" is not offered: it would have to hide the number of ",

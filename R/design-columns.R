@@ -51,7 +51,8 @@ design_template <- function(formula, data, bounds = "private", radius = NULL, ca
   design <- design_gaps(design, extras$missing)
   # Each numeric column, factor with at least one column, and basis block has norm at most one.
   blocks <- length(unique(design_blocks(design$columns$variable, expanded$blocks)))
-  design$radius <- if (is.null(radius)) sqrt(blocks + intercept) else check_number(radius, "radius", 0, call = call)
+  design$longest <- sqrt(blocks + intercept)
+  design$radius <- if (is.null(radius)) design$longest else check_number(radius, "radius", 0, call = call)
   design$products <- c(design$products, powers_of(design, expanded$products))
   design <- declare_ranges(design, bounds, names(expressions), names(expanded$blocks), data, call)
   check_gap_values(design, call)
@@ -94,6 +95,7 @@ declare_ranges <- function(design, bounds, variables, known, data, call) {
     check_bounds(bounds, c(open, unused, design$response), names(design$levels), call, lapply(data, time_of))
   }
   declared <- intersect(open, rownames(ranges))
+  design$exact <- names(Filter(function(range) inherits(range, "AsIs"), if (is.list(bounds)) bounds))
   rows <- unique(c(predictors, of, intersect(declared, used)))
   design$ranges <- matrix(NA_real_, length(rows), 2L, dimnames = list(rows, c("lower", "upper")))
   there <- intersect(declared, rows)
@@ -417,7 +419,5 @@ may_clip <- function(design) {
   if (is_matrix_design(design)) {
     return(sum(apply(design$box^2, 1L, max), design$intercept / design$radius^2) > 1 + 1e-12)
   }
-  # The columns that smooths add count together.
-  plain <- setdiff(unique(design$columns$variable), design$smooth$added)
-  design$radius < sqrt(length(plain) + design$intercept + sum(design$smooth$square))
+  design$radius < sqrt(design$longest^2 + sum(design$smooth$square))
 }

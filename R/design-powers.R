@@ -22,10 +22,7 @@ centre_powers <- function(design) {
   terms <- design_monomials(design)
   found <- lapply(parts[high], centred_power, terms = terms, known = known)
   names(found) <- columns$name[numeric][high]
-  own <- vapply(names(found), function(name) {
-    follows <- interval(design$predictors[[name]], known_ranges(drop_range(design, name)))
-    !anyNA(follows) && isTRUE(all.equal(follows, unname(design$ranges[name, ])))
-  }, NA)
+  own <- vapply(names(found), function(name) range_follows(design, name), NA)
   found <- Filter(Negate(is.null), found[own])
   if (length(found) == 0L) return(design)
   names <- names(found)
@@ -37,10 +34,13 @@ centre_powers <- function(design) {
   design
 }
 
-drop_range <- function(design, name) {
-  design$ranges[name, ] <- NA
-  design$predictors[[name]] <- NULL
-  design
+# Is the range of this column the one that follows from those of others?
+range_follows <- function(design, name) {
+  others <- design
+  others$ranges[name, ] <- NA
+  others$predictors[[name]] <- NULL
+  follows <- interval(design$predictors[[name]], known_ranges(others))
+  !anyNA(follows) && isTRUE(all.equal(follows, unname(design$ranges[name, ])))
 }
 
 # The design as the formula has it, for pictures and the parts of predictions.

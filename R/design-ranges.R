@@ -59,6 +59,13 @@ interval <- function(e, known) {
   if (anyNA(range)) unknown_range else range
 }
 
+# Is this the range of all such columns, whatever the values are?
+has_known_size <- function(e) {
+  if (is_filled(e)) return(has_known_size(e[[2]]))
+  is.call(e) && (is.numeric(interval_rules[[function_name(e)]]) || function_name(e) == "contrast_column" ||
+                   is_smooth_part(e))
+}
+
 # The rule of a function of one number that is nondecreasing on [least, Inf]. Infinite ends give no range.
 rising <- function(f, least = -Inf) {
   function(x) if (x[1] >= least && all(is.finite(f(x)))) f(x) else NA_real_

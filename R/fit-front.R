@@ -15,8 +15,11 @@
 #'
 #' Ranges taken from the data would leak them. `bounds = "private"` finds ranges with 5 percent of the budget (6 with
 #' intervals), at most 20 percent more for columns of which these show none, and at most 3.2 percent more where values
-#' are far from zero and close together, such as years; a named list such as `list(age = c(17, 90))` declares public
-#' ranges, which cost nothing. Ranges of columns that are not in the list are found privately, from noisy counts. Such a
+#' are far from zero and close together, such as years. A named list such as `list(age = c(17, 90))` declares public
+#' ranges, into which values are moved. These may be wide: where n is large for the noise, the fit looks which part of
+#' them is in use, with at most 5 percent of the budget, and mostly much less; otherwise they are taken as they are, as
+#' is `list(age = I(c(17, 90)))`, and ranges in a call with a `penalty`, a `radius` that clips rows or a
+#' [geometry_public()]. Ranges of columns that are not in the list are found privately, from noisy counts. Such a
 #' range is wider where noise could hide values beyond it, and about 5 percent of the values may be clipped at an end,
 #' fewer with squared error, Huber's loss and counts where there is little noise; with intervals only those that the
 #' noise hides. `print()` shows ranges that were found, and the fractions of values beyond them, with two standard
@@ -165,8 +168,8 @@
 #'   would tell: it needs a `loss`, except with the methods that know two classes only (`"2opt-ls"`, `"2opt"`,
 #'   `"opt-ls"`, `"opt"`, `"opt-b"`, `"2opt-b"`, `"tr"`, `"tr-b"`, `"warm-ridge"`, `"damped-newton"`, `"cubic"`).
 #' @param penalty A penalty, see [penalties]; `NULL` is none.
-#' @param bounds `"private"` or a named list of public ranges `c(lower, upper)`. That of a numeric response is the same
-#'   as in its loss; ranges of columns that the model does not use are ignored. For a matrix, whose columns are used as
+#' @param bounds `"private"` or a named list of public ranges, limits `c(lower, upper)` within which the fit may look for
+#'   a narrower one, or `I(c(lower, upper))`, taken as they are. That of a numeric response is the same as in its loss; ranges of columns that the model does not use are ignored. For a matrix, whose columns are used as
 #'   they are, bounds only serve a
 #'   geometry, where the noise in a private variance is proportional to the larger absolute bound, and the weights of
 #'   classes (see [control_newton_ridge()]): `NULL`, `c(lower, upper)` for all columns, or a matrix with these two rows

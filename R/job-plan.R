@@ -24,7 +24,7 @@ plan_frame <- function(design, shares, variance) {
   covariance <- covariance / radius^2
   second <- covariance + tcrossprod(mean)
   if (design$intercept) second <- rbind(c(1 / radius^2, mean / radius), cbind(mean / radius, second))
-  list(columns = columns, degree = column_degrees(design), intercept = design$intercept, radius = radius,
+  list(columns = columns, degree = column_degrees(design), intercept = design$intercept, radius = radius, longest = design$longest,
        dim = nrow(second), mean = mean, covariance = covariance, second = second)
 }
 
@@ -277,7 +277,7 @@ one_step_excess <- function(s) {
 #   oracle   in the coordinates of the fit, which holds no data and releases nothing
 #   left     the budget that the start and the geometry leave
 #   run_rho  the method's part of it
-# plan$ranges: the part for ranges. plan$later: intervals of a fit that is paid for, with its point and geometry.
+# plan$open, plan$limited: how many columns without and with declared ranges are counted. plan$later: intervals of a fit that is paid for, with its point and geometry.
 plan_setting <- function(plan, n = plan$n, eps = plan$eps) {
   loss <- plan$loss
   response <- list(kind = loss$response_kind %||% if (has_classes(loss)) "classes" else "factor")
@@ -292,7 +292,7 @@ plan_setting <- function(plan, n = plan$n, eps = plan$eps) {
     neighbours = plan$neighbours %||% "replace-one", auto = FALSE, call = quote(dp_plan())
   ))
   s <- claim_part(open_budget(add_entries(s, moments = default_moments(s))))
-  left <- s$rho * (1 - present_share(s) - (plan$ranges %||% 0))
+  left <- s$rho * (1 - present_share(s) - planned_ranges_share(s, plan$open %||% 0L, plan$limited %||% 0L))
   wishes <- constant_wishes(s)
   if (!is.null(wishes)) {
     s <- add_entries(s, class_fraction = plan_share(s))

@@ -1,16 +1,46 @@
-# The stage of a job that finds the ranges that are not declared, and the masses of the cells that give smooths their
-# knots and columns.
+# The stage of a job that finds the ranges that are not declared, what part of the declared ones is in use, and the
+# masses of the cells that give smooths their knots and columns.
 
-usual_ranges_share <- function(job) ranges_share * if (job$inference == "none") 1 else ranges_keeping$octaves
+ranges_start <- 0.6   # most of the budget for the start and another look at ranges
+# inst/experiments/limits-rule.R compares these with others, as those of R/oracle-octaves.R for limits.
+limits_worth <- 15    # n over the noise of counts from which on fits look within declared ranges,
+limits_precise <- 100 # and that for which a smaller part of the budget is enough,
+limits_exact <- 500   # or this with intervals, where the noise is to hide few values
 
-ranges_start <- 0.6 # most of the budget for the start and another look at ranges
+# The fraction of the budget that counts values in octaves and cells, for so many columns without a declared range and
+# within so many declared ranges. The noise depends on how many columns share it.
+counting_share <- function(job, open, limited) {
+  if (open > 0) return(ranges_share)
+  if (limited == 0) return(0)
+  min(ranges_share, share_for_counts(job, limited, if (job$inference == "none") limits_precise else limits_exact))
+}
+
+# What leaves counts of so many columns a noise of one of n / precise.
+share_for_counts <- function(job, columns, precise) {
+  rho <- changes_of(job$neighbours) * columns / 2 * (precise / (job$n * present_records(job)))^2
+  rho / (job$rho * ranges_cutting$octaves)
+}
+
+is_worth_limits <- function(job, open, limited) {
+  limited > 0 && share_for_counts(job, open + limited, limits_worth) <= ranges_share
+}
+
+with_intervals_share <- function(job, share) share * if (job$inference == "none") 1 else ranges_keeping$octaves
+
+# The same with another look where the first one shows nothing, for plans; design: before any range is known.
+planned_ranges_share <- function(job, open, limited) {
+  if (is_level(job)) return(0)
+  if (!is_worth_limits(job, open, limited)) limited <- 0
+  with_intervals_share(job, counting_share(job, open, limited)) + max_again(job, open, again_for_ranges(job) * job$rho)
+}
 
 # Of columns that are narrow, for a closer look. Smooths have one of their own.
-narrow_ranges_share <- function(smooths) {
-  (1 + (length(smooths) > 0L)) * ranges_share * (zoom_most * zoom_share + around_share)
+narrow_ranges_share <- function(share, smooths) {
+  (1 + (length(smooths) > 0L)) * share * (zoom_most * zoom_share + around_share)
 }
 
 job_ranges <- function(job) {
+  job <- open_limits(job)
   sized <- if (is.null(job$design$smooth)) job else
     complete(job, design = size_smooths(job$design, records_for_smooths(job)))
   columns <- sized$columns(sized)
@@ -20,19 +50,16 @@ job_ranges <- function(job) {
     job <- complete(job, design = with_any_ranges(job$design))
   } else if (length(columns) > 0L) {
     smooths <- counted_smooths(sized$design)
+    limits <- job$design$limits
+    hidden <- setdiff(open, rownames(limits))
+    share <- counting_share(job, length(union(hidden, smooths)), NROW(limits))
     again <- again_for_ranges(job) * job$rho
-    more <- max_again(job, open, again)
-    inform("ranges", format_share(usual_ranges_share(job)), " of the budget finds the ", ranges_text(open, smooths),
-           " of ", length(columns), if (length(columns) == 1L) " numeric column" else " numeric columns",
-           if (length(open) > 0L) paste0(", and up to ", format_share(narrow_ranges_share(intersect(open, smooths)), 2),
-                                           " more where they are narrow"),
-           if (more > 0) paste0(", up to ", format_share(more), " more for those that the noise hides"),
-           "; `bounds` declares public ", if (length(open) == 0L) "ranges" else "ones")
-    found <- private_ranges(columns, job$budget, ranges_share * job$rho, job$neighbours, job$noise == "reproducible",
-                            present = present_records(job),
+    inform("ranges", ranges_message(job, share, columns, open, smooths, max_again(job, length(hidden), again)))
+    found <- private_ranges(columns, job$budget, share * job$rho, job$neighbours,
+                            job$noise == "reproducible", present = present_records(job),
                             cutting = job$inference == "none", known = job$design$ranges[smooths, , drop = FALSE],
-                            tails = job$method$residuals, again = again)
-    missed <- open[!attr(found, "found")[open]]
+                            tails = job$method$residuals, again = again, limits = limits)
+    missed <- hidden[!attr(found, "found")[hidden]]
     warn_missed(missed, job$call)
     job <- complete(job, design = design_fill_ranges(job$design, found[open, , drop = FALSE]))
   }
@@ -45,19 +72,62 @@ job_ranges <- function(job) {
   if (is.null(job$wishes)) add_columns(job) else job
 }
 
-# The fraction of the budget for another look, if the first one shows nothing of these columns; again: at most this rho.
-max_again <- function(job, open, again) {
-  if (length(open) == 0L) return(0)
-  look <- new_look(job$n * present_records(job), ranges_share * job$rho, ranges_cutting, job$neighbours)
-  sd <- counts_sd(look, length(open), look$rule$octaves * look$rho)
-  again_cost(look, sd, length(open), again) / job$rho
+# ---- declared ranges ----
+
+# Declared ranges are limits, which may be much wider than the values are: where it is worth its cost, fits look which
+# part of them is in use. design$limits then has them, and their ranges are open.
+open_limits <- function(job) {
+  names <- limited_columns(job)
+  open <- design_counted_names(job$design)
+  if (!is_worth_limits(job, length(open), length(names)) || is_level(job)) return(job)
+  design <- job$design
+  design$limits <- design$ranges[names, , drop = FALSE]
+  of_them <- vapply(design$products[rownames(design$ranges)], function(of) any(of %in% names), NA)
+  follow <- Filter(function(name) range_follows(design, name), rownames(design$ranges)[of_them])
+  design$ranges[c(names, follow), ] <- NA
+  complete(job, design = design)
 }
 
-# Powers and products are centred (R/design-powers.R), unless the call states the problem for the columns as they are
-# written: with a penalty, moments, or a radius that clips rows.
-takes_powers <- function(job) {
-  is.null(job$model) && !is_matrix_design(job$design) && job$penalty$name == "none" &&
-    !inherits(job$moments, "dp_geometry") && !may_clip(job$design)
+# Not those of a call that states its problem for the ranges as they are, nor where a look would be a second pass.
+limited_columns <- function(job) {
+  design <- job$design
+  if (is.null(design) || !is.null(job$once) || states_problem(job) || states_columns(job)) return(NULL)
+  names <- intersect(rownames(design$ranges)[!is.na(design$ranges[, "lower"])], names(design$predictors))
+  names <- setdiff(names[!follow_from(design, names)], c(counted_smooths(design), design$smooth$added, design$exact))
+  names[vapply(design$predictors[names], function(e) !has_known_size(e), NA)]
+}
+
+ranges_message <- function(job, share, columns, open, smooths, more) {
+  limits <- rownames(job$design$limits)
+  paste0(
+    format_share(with_intervals_share(job, share)), " of the budget finds the ", ranges_text(open, smooths),
+    " of ", length(columns), if (length(columns) == 1L) " numeric column" else " numeric columns",
+    if (length(limits) == length(open) && length(limits) > 0L) " within the declared limits"
+    else if (length(limits) > 0L) paste0(", ", length(limits), " of them within declared limits"),
+    if (length(open) > 0L) paste0(", and up to ", format_share(narrow_ranges_share(share, intersect(open, smooths)), 2),
+                                  " more where they are narrow"),
+    if (more > 0) paste0(", up to ", format_share(more), " more for those that the noise hides"),
+    if (length(limits) > 0L) "; `bounds = list(x = I(c(lower, upper)))` takes a range as it is"
+    else paste("; `bounds` declares public", if (length(open) == 0L) "ranges" else "ones")
+  )
+}
+
+# The fraction of the budget for another look, if the first one shows nothing of so many columns; again: at most this
+# rho.
+max_again <- function(job, open, again) {
+  if (open == 0) return(0)
+  look <- new_look(job$n * present_records(job), ranges_share * job$rho, ranges_cutting, job$neighbours)
+  again_cost(look, counts_sd(look, open, look$rule$octaves * look$rho), open, again) / job$rho
+}
+
+# Powers and products are centred (R/design-powers.R).
+takes_powers <- function(job) is.null(job$model) && !states_columns(job)
+
+# Does the call state the problem for the columns as they are written: with a penalty, moments, or a radius that clips
+# rows?
+states_columns <- function(job) {
+  is_matrix_design(job$design) || job$penalty$name != "none" || inherits(job$moments, "dp_geometry") ||
+    may_clip(job$design)
 }
 
 # Not what the start may need. Where that is most of the budget columns matter little.

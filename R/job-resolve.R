@@ -50,7 +50,8 @@ resolve_plan <- function(job, later) {
   list(n = job$n, eps = eps, delta = job$asked$delta %||% job$asked$budget$delta,
        method = if (plain) "newton" else "newton-ridge", inference = TRUE, later = later,
        loss = residual_loss(job$loss) %||% job$loss, neighbours = job$neighbours, curvature = curvature,
-       ranges = if (!later && anyNA(design$ranges[, "lower"])) usual_ranges_share(job),
+       open = if (later) 0L else length(design_counted_names(design)),
+       limited = if (later) 0L else length(limited_columns(job)),
        effect = typical$effect, event = 1, frame = plan_frame(design, shares, variance))
 }
 

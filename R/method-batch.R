@@ -53,7 +53,7 @@ gradient_steps <- function(job) {
 # limit is n / 20, or n / 5 for Newton's method with few steps and its own curvature. Line searches use n / 10, as the
 # values that they compare have a large sampling error.
 default_batch <- function(job, rho, steps) {
-  sensitivity <- if (job$neighbours == "replace-one") 2 else 1 # times L / n
+  sensitivity <- changes_of(job$neighbours) # times L / n
   wanted <- 2 * job$n^2 * job$control$batch_share * rho / (sensitivity^2 * job$dim * steps)
   family <- job$method$family
   max(1, floor(min(max(wanted, job$n / family$max_batches(job$control)), job$n / family$min_batches(job$control))))

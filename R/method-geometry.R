@@ -125,9 +125,12 @@ check_geometry <- function(geometry, call) {
 default_moments <- function(job) {
   if (!is.null(job$model)) return("none")
   if (!is.null(job$method$family$weighted)) return("private")
-  stated <- job$penalty$name != "none" || !is.null(job$asked$target) || identical(job$control$constants, "published")
-  mapped <- job$outputs > 1L || job$inference != "none" || (stated && !job$auto)
+  mapped <- job$outputs > 1L || job$inference != "none" || (states_problem(job) && !job$auto)
   if (job$method$scaled && !mapped) "private" else "none"
+}
+
+states_problem <- function(job) {
+  job$penalty$name != "none" || !is.null(job$asked$target) || identical(job$control$constants, "published")
 }
 
 geometry_share <- 0.09 # fraction of the budget for the moments of a private geometry (job-geometry.R)

@@ -96,7 +96,7 @@ perturbation_lambda <- function(job, eps) {
 
 # The expected norm of the noise in a gradient that uses the whole budget.
 gradient_noise <- function(job, eps) {
-  change <- if (job$neighbours == "replace-one") 2 else 1
+  change <- changes_of(job$neighbours)
   change * loss_bounds(job$loss)[["lipschitz"]] * sqrt(job$dim) / (job$n * .Call(ffi_gdp_mu, eps, job$delta))
 }
 

@@ -192,19 +192,50 @@ other_side <- function(counts, core, top, sd, n, rule) {
 # ---- cells ----
 
 read_cells <- function(counts, range, sd, n, worth = ranges_cutting$worth) {
+  edges <- seq(range$lower, range$upper, length.out = length(counts) + 1L)
+  best <- least_cost(edges, counts, 1, sd, n, worth, ranges_doubt, ranges_others)
+  list(lower = best[1], upper = best[2])
+}
+
+# The interval with the least cost: the log2 of its width, and the values outside, with the doubt about them, relative
+# to those outside the fullest cell, at least the fraction `others`. number: of counts of this standard deviation that
+# each is the sum of; with no doubt about the whole if `doubtless`.
+least_cost <- function(edges, counts, number, sd, n, worth, doubt, others, doubtless = FALSE) {
   k <- length(counts)
-  edges <- seq(range$lower, range$upper, length.out = k + 1L)
   pairs <- expand.grid(first = seq_len(k), last = seq_len(k))
   pairs <- pairs[pairs$last >= pairs$first, ]
-  width <- pairs$last - pairs$first + 1L
-  total <- c(0, cumsum(counts))
-  inside <- total[pairs$last + 1L] - total[pairs$first]
-  at_most <- function(count, cells) pmax(count, 0) + ranges_doubt * sd * sqrt(cells)
-  lost <- pmin(at_most(total[k + 1L] - inside, k - width), at_most(n - inside, width))
-  others <- max(n - max(counts), ranges_others * n)
-  cost <- ifelse(lost > ranges_max_lost * others, Inf, log2(width) + lost / (worth * others))
-  best <- which.min(cost)
-  list(lower = edges[pairs$first[best]], upper = edges[pairs$last[best] + 1L])
+  sums <- function(x) {
+    total <- c(0, cumsum(rep_len(x, k)))
+    list(inside = total[pairs$last + 1L] - total[pairs$first], all = total[k + 1L])
+  }
+  values <- sums(counts)
+  cells <- sums(number)
+  at_most <- function(count, cells) pmax(count, 0) + doubt * sd * sqrt(cells)
+  lost <- pmin(at_most(values$all - values$inside, cells$all - cells$inside), at_most(n - values$inside, cells$inside))
+  if (doubtless) lost[cells$inside == cells$all] <- 0
+  others <- max(n - max(counts), others * n)
+  width <- edges[pairs$last + 1L] - edges[pairs$first]
+  best <- which.min(ifelse(lost > ranges_max_lost * others, Inf, log2(width) + lost / (worth * others)))
+  edges[c(pairs$first[best], pairs$last[best] + 1L)]
+}
+
+# ---- octaves within declared limits ----
+
+limits_doubt <- 1       # standard deviations added to the values outside
+limits_others <- 0.2    # as ranges_others, as one octave may hold all values
+limits_saving <- 4      # octaves decide as without limits where the range is so many times narrower
+limits_finest <- 2^20   # ends nearer to zero than the larger limit over this are none
+
+# What of the limits is worth keeping, by the octaves within them.
+read_limits <- function(counts, limits, sd, n, worth) {
+  breaks <- pmin(pmax(octave_breaks, limits[[1]]), limits[[2]])
+  inside <- which(diff(breaks) > 0)
+  edges <- breaks[c(inside, inside[length(inside)] + 1L)]
+  apart <- abs(edges) >= max(abs(limits)) / limits_finest
+  apart[c(1L, length(edges))] <- TRUE
+  cell <- cumsum(apart)[seq_along(inside)]
+  least_cost(edges[apart], as.vector(rowsum(counts[inside], cell)), tabulate(cell), sd, n, worth, limits_doubt,
+             limits_others, doubtless = TRUE)
 }
 
 # ---- cells of smooths ----

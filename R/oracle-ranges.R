@@ -15,13 +15,14 @@
 # This would bias coefficients.
 # tails: is as little cut off as the noise allows? again: rho for another look at columns of which nothing is seen.
 # known: a matrix of lower and upper with a row for each column that is a smooth's, NA where its range is to be found;
-# the attribute "cells" then has breaks and mass for each whose range is known or found.
+# the attribute "cells" then has breaks and mass for each whose range is known or found. limits: such a matrix of columns
+# whose values are moved into these ranges, in which theirs are found, or else stay.
 private_ranges <- function(columns, budget, rho, neighbours, reproducible, cutting = TRUE, known = no_ranges,
-                           present = 1, tails = FALSE, again = 0) {
+                           present = 1, tails = FALSE, again = 0, limits = no_ranges) {
   n <- present * (if (is.null(attr(columns, "rows"))) length(columns[[1]]) else attr(columns, "rows"))
   rule <- if (cutting) ranges_cutting else ranges_keeping
   if (tails) rule <- cutting_less(rule, n * sqrt(2 * rho / ranges_share))
-  look <- new_look(n, rho, rule, neighbours, function(names, breaks, rho) {
+  look <- new_look(n, rho, rule, neighbours, limits = limits, release = function(names, breaks, rho) {
     release_counts(columns, breaks, budget, rho, neighbours, reproducible, names)
   })
   declared <- rownames(known)[!is.na(known[, "lower"])]
@@ -44,16 +45,33 @@ cutting_less <- function(rule, precision) {
   utils::modifyList(rule, list(tail = less * rule$tail, worth = less * rule$worth))
 }
 
-# What releases of counts need: release is a function(names, breaks, rho) that returns counts and their sd.
-new_look <- function(n, rho, rule, neighbours, release = NULL) {
-  list(n = n, rho = rho, rule = rule, terms = if (neighbours == "replace-one") 2 else 1, release = release)
+# What releases of counts need: release is a function(names, breaks, rho) that returns counts and their sd. limits: of
+# columns whose range lies within them.
+new_look <- function(n, rho, rule, neighbours, release = NULL, limits = no_ranges) {
+  list(n = n, rho = rho, rule = rule, terms = changes_of(neighbours), release = release, limits = limits)
 }
 
 # For each column what is seen of it: its range (NULL if none is found), and the counts of x - origin by octaves.
 see_octaves <- function(look, names) {
   if (length(names) == 0L) return(list())
   octaves <- look$release(names, rep(list(octave_breaks), length(names)), look$rule$octaves * look$rho)
-  lapply(octaves$counts, see, octaves$sd, look)
+  seen <- lapply(octaves$counts, see, octaves$sd, look)
+  limited <- intersect(names, rownames(look$limits))
+  for (name in limited) seen[[name]] <- within_limits(seen[[name]], look$limits[name, ], look$rule)
+  seen
+}
+
+# The range of a column whose values are moved into limits, which stay where none is found. Octaves show less than cells
+# how much lies beyond them, so they decide only where they save much. One that limits end needs no closer look.
+within_limits <- function(s, limits, rule) {
+  range <- s$range %||% list(lower = -Inf, upper = Inf, narrow = FALSE, alone = FALSE)
+  ends <- pmin(pmax(c(range$lower, range$upper), limits[[1]]), limits[[2]])
+  if (ends[1] >= ends[2]) ends <- unname(limits)
+  alone <- range$alone && all(ends == c(range$lower, range$upper))
+  kept <- if (!rule$surely) read_limits(s$counts, limits, s$sd, s$there, rule$worth)
+  if (!is.null(kept) && kept[2] - kept[1] < limits_saving * (ends[2] - ends[1])) ends <- kept
+  s$range <- list(lower = ends[1], upper = ends[2], narrow = range$narrow, alone = alone)
+  s
 }
 
 # Columns without a range say nothing, so a larger part of the budget looks for theirs again, as far as it can be hoped
