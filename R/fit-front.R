@@ -15,24 +15,22 @@
 #'
 #' Ranges taken from the data would leak them. `bounds = "private"` finds ranges with 5 percent of the budget (6 with
 #' intervals), at most 20 percent more for columns of which these show none, and at most 3.2 percent more where values
-#' are far from zero and close together, such as years. A named list such as `list(age = c(17, 90))` declares public
-#' ranges, into which values are moved. These may be wide: where n is large for the noise, the fit looks which part of
-#' them is in use, with at most 5 percent of the budget, and mostly much less; otherwise they are taken as they are, as
-#' is `list(age = I(c(17, 90)))`, and ranges in a call with a `penalty`, a `radius` that clips rows or a
-#' [geometry_public()]. Ranges of columns that are not in the list are found privately, from noisy counts. Such a
-#' range is wider where noise could hide values beyond it, and about 5 percent of the values may be clipped at an end,
-#' fewer with squared error, Huber's loss and counts where there is little noise; with intervals only those that the
-#' noise hides. `print()` shows ranges that were found, and the fractions of values beyond them, with two standard
-#' deviations, where the counts show any. A column for which no range exceeds the noise level gets \[-1, 1\], with a
-#' warning that prints the list to fill in.
+#' are far from zero and close together, such as years. A named list such as `list(age = c(0, 120))` declares public
+#' limits, into which values are moved. Where n is large for the noise, a fit looks for the range in use within them,
+#' with at most as much, mostly much less; else they are the range. So is `list(age = I(c(17, 90)))`, and the limits in
+#' a call with a `penalty`, a `target`, a `radius` that clips rows or [geometry_public()]. Other columns have private
+#' ranges, from noisy counts. These are wider where noise could hide values beyond, and about 5 percent of the values
+#' may be clipped at an end, fewer with squared error, Huber's loss and counts where there is little noise; with
+#' intervals only those that the noise hides. `print()` shows ranges that were found, and fractions of values beyond
+#' them, with two standard deviations, where the counts show any. A column for which no range exceeds the noise level
+#' gets \[-1, 1\], with a warning that prints the list to fill in.
 #'
 #' Character columns are an error, which shows the code that declares their levels. Levels are public, so write them
 #' down without looking at the data. A row with a missing value is replaced by a null record, which adds nothing to any
-#' sum, so that n stays public, unless `missing` has it filled in ([missing-values]). A value counts as
-#' missing when it is infinite, is not among the declared levels, is not
-#' valid text in its encoding, or, in a numeric response of two classes, is not 1, 0 or -1. A labelled column (of class
-#' `haven_labelled`) is a factor whose levels are its value labels; other codes are missing values. Coefficients are
-#' reported on the original scale.
+#' sum, so that n stays public, unless `missing` has it filled in ([missing-values]). A value counts as missing when it
+#' is infinite, is not among the declared levels, is not valid text in its encoding, or, in a numeric response of two
+#' classes, is not 1, 0 or -1. A labelled column (of class `haven_labelled`) is a factor whose levels are its value
+#' labels; other codes are missing values. Coefficients are reported on the original scale.
 #'
 #' # Formulas
 #' Terms and coefficients are those of [glm()]. A formula may use columns, constants, and functions that work row by
@@ -56,14 +54,13 @@
 #'   for each class, takes no offset.
 #'
 #' A range that is declared for a column also holds for expressions of it, where it follows by interval arithmetic:
-#' `income = c(1, 1e6)` gives the range of `log(income)`. An expression may also be declared by its text, as in
-#' ``bounds = list(`log(income)` = c(8, 13))``. Ranges of interactions and powers follow from those of their columns.
-#' Powers and products of columns are nearly collinear with lower ones
-#' where values are far from zero. Inside a fit they are polynomials about the middles of the ranges, and coefficients
-#' are mapped back exactly, unless lower ones are not in the formula or the call has a penalty, a geometry or a `radius`
-#' of its own. The default `radius` counts each numeric column, each factor, each power and each spline once, because
-#' the columns of
-#' one spline, or of one contrast, together have norm at most one in every row.
+#' `income = c(1, 1e6)` gives the range of `log(income)`. An expression may also be declared by its text, as in ``bounds
+#' = list(`log(income)` = c(8, 13))``. Ranges of interactions and powers follow from those of their columns. Powers and
+#' products of columns are nearly collinear with lower ones where values are far from zero. Inside a fit they are
+#' polynomials about the middles of the ranges, and coefficients are mapped back exactly, unless lower ones are not in
+#' the formula or the call has a penalty, a geometry or a `radius` of its own. The default `radius` counts each numeric
+#' column, each factor, each power and each spline once, because the columns of one spline, or of one contrast, together
+#' have norm at most one in every row.
 #'
 #' # Geometry
 #' The noise of a gradient is equal in all directions. So it hides the effect of a column that varies little, or whose
@@ -168,11 +165,11 @@
 #'   would tell: it needs a `loss`, except with the methods that know two classes only (`"2opt-ls"`, `"2opt"`,
 #'   `"opt-ls"`, `"opt"`, `"opt-b"`, `"2opt-b"`, `"tr"`, `"tr-b"`, `"warm-ridge"`, `"damped-newton"`, `"cubic"`).
 #' @param penalty A penalty, see [penalties]; `NULL` is none.
-#' @param bounds `"private"` or a named list of public ranges, limits `c(lower, upper)` within which the fit may look for
-#'   a narrower one, or `I(c(lower, upper))`, taken as they are. That of a numeric response is the same as in its loss; ranges of columns that the model does not use are ignored. For a matrix, whose columns are used as
-#'   they are, bounds only serve a
-#'   geometry, where the noise in a private variance is proportional to the larger absolute bound, and the weights of
-#'   classes (see [control_newton_ridge()]): `NULL`, `c(lower, upper)` for all columns, or a matrix with these two rows
+#' @param bounds `"private"` or a named list of public ranges: limits `c(lower, upper)`, within which the fit may look
+#'   for the range in use, or `I(c(lower, upper))`, taken as they are. That of a numeric response is the same as in its
+#'   loss; ranges of columns that the model does not use are ignored. For a matrix, whose columns are used as they are,
+#'   bounds only serve a geometry, where the noise in a private variance is proportional to the larger absolute bound,
+#'   and the weights of classes (see [control_newton_ridge()]): `NULL`, numbers for all columns, or a matrix of two rows
 #'   and the columns of `x`. Numbers outside are not clipped, but their records may have a smaller weight. A column
 #'   that is constant by its bounds or called `(Intercept)`, as one of [model.matrix()] is, is an error beside the
 #'   intercept: `x[, -1]`. A column whose lower bound is at least 0 counts as an indicator of two values, its bounds,

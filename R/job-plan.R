@@ -24,7 +24,8 @@ plan_frame <- function(design, shares, variance) {
   covariance <- covariance / radius^2
   second <- covariance + tcrossprod(mean)
   if (design$intercept) second <- rbind(c(1 / radius^2, mean / radius), cbind(mean / radius, second))
-  list(columns = columns, degree = column_degrees(design), intercept = design$intercept, radius = radius, longest = design$longest,
+  list(columns = columns, degree = column_degrees(design), intercept = design$intercept, radius = radius,
+       longest = design$longest,
        dim = nrow(second), mean = mean, covariance = covariance, second = second)
 }
 
@@ -277,7 +278,8 @@ one_step_excess <- function(s) {
 #   oracle   in the coordinates of the fit, which holds no data and releases nothing
 #   left     the budget that the start and the geometry leave
 #   run_rho  the method's part of it
-# plan$open, plan$limited: how many columns without and with declared ranges are counted. plan$later: intervals of a fit that is paid for, with its point and geometry.
+# plan$open, plan$limited: how many columns without and with declared ranges are counted. plan$later: intervals of a fit
+# that is paid for, with its point and geometry.
 plan_setting <- function(plan, n = plan$n, eps = plan$eps) {
   loss <- plan$loss
   response <- list(kind = loss$response_kind %||% if (has_classes(loss)) "classes" else "factor")

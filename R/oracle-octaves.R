@@ -193,14 +193,14 @@ other_side <- function(counts, core, top, sd, n, rule) {
 
 read_cells <- function(counts, range, sd, n, worth = ranges_cutting$worth) {
   edges <- seq(range$lower, range$upper, length.out = length(counts) + 1L)
-  best <- least_cost(edges, counts, 1, sd, n, worth, ranges_doubt, ranges_others)
+  best <- cheapest_interval(edges, counts, 1, sd, n, worth, ranges_doubt, ranges_others)
   list(lower = best[1], upper = best[2])
 }
 
 # The interval with the least cost: the log2 of its width, and the values outside, with the doubt about them, relative
 # to those outside the fullest cell, at least the fraction `others`. number: of counts of this standard deviation that
 # each is the sum of; with no doubt about the whole if `doubtless`.
-least_cost <- function(edges, counts, number, sd, n, worth, doubt, others, doubtless = FALSE) {
+cheapest_interval <- function(edges, counts, number, sd, n, worth, doubt, others, doubtless = FALSE) {
   k <- length(counts)
   pairs <- expand.grid(first = seq_len(k), last = seq_len(k))
   pairs <- pairs[pairs$last >= pairs$first, ]
@@ -234,7 +234,7 @@ read_limits <- function(counts, limits, sd, n, worth) {
   apart <- abs(edges) >= max(abs(limits)) / limits_finest
   apart[c(1L, length(edges))] <- TRUE
   cell <- cumsum(apart)[seq_along(inside)]
-  least_cost(edges[apart], as.vector(rowsum(counts[inside], cell)), tabulate(cell), sd, n, worth, limits_doubt,
+  cheapest_interval(edges[apart], as.vector(rowsum(counts[inside], cell)), tabulate(cell), sd, n, worth, limits_doubt,
              limits_others, doubtless = TRUE)
 }
 

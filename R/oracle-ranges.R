@@ -15,8 +15,8 @@
 # This would bias coefficients.
 # tails: is as little cut off as the noise allows? again: rho for another look at columns of which nothing is seen.
 # known: a matrix of lower and upper with a row for each column that is a smooth's, NA where its range is to be found;
-# the attribute "cells" then has breaks and mass for each whose range is known or found. limits: such a matrix of columns
-# whose values are moved into these ranges, in which theirs are found, or else stay.
+# the attribute "cells" then has breaks and mass for each whose range is known or found.
+# limits: such a matrix of columns whose values are moved into these ranges, in which theirs are found, or else stay.
 private_ranges <- function(columns, budget, rho, neighbours, reproducible, cutting = TRUE, known = no_ranges,
                            present = 1, tails = FALSE, again = 0, limits = no_ranges) {
   n <- present * (if (is.null(attr(columns, "rows"))) length(columns[[1]]) else attr(columns, "rows"))

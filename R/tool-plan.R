@@ -6,7 +6,7 @@
 #' bounds.
 #'
 #' @details The plan is for a logistic, multinomial, linear or log-linear regression with at most 1,000 coefficients
-#' under `"replace-one"`, with declared ranges (private ones take 5 percent, 6 with intervals) and defaults of
+#' under `"replace-one"`, with declared ranges, taken as they are (private ones take 5 percent, 6 with intervals), and defaults of
 #' [dp_sosp()]. Columns are taken to be independent: numeric ones mapped to \[-1, 1\] with mean 0 and `variance`,
 #' factors to indicators of their levels but the first. Let a be a mapped row divided by the radius R,
 #' \eqn{\Sigma = E\, a a'}{S = E aa'}, d the number of coefficients, \eqn{H = } `curvature` \eqn{\Sigma}{S} with

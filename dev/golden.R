@@ -87,7 +87,7 @@ problem_frame <- function(n = 300) {
 
 small <- problem()
 frame <- problem_frame()
-declared <- list(a = c(10, 30), b = c(-3, 3))
+declared <- list(a = I(c(10, 30)), b = I(c(-3, 3)))
 sparse <- function(x) {
   requireNamespace("Matrix")
   methods::as(methods::as(replace(x, abs(x) < 0.4, 0), "CsparseMatrix"), "generalMatrix")
@@ -223,6 +223,7 @@ ranges <- function() {
   }
   fit_frame("private ranges, a batch", bounds = "private", method = "sgd", eps = 20)
   fit_frame("private ranges, little budget", bounds = list(a = c(10, 30)), eps = 0.1)
+  fit_frame("limits", bounds = list(a = c(0, 1000), b = c(-50, 90)), eps = 20)
   fit_frame("radius", radius = 1)
 }
 

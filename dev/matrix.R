@@ -194,6 +194,7 @@ options_known <- list(
   subset = function(form, method) list(subset = quote(a > -0.5)),
   smooth = function(form, method) list(smooth = TRUE),
   ranges = function(form, method) list(bounds = if (form %in% matrices) NULL else "private"),
+  limits = function(form, method) if (!form %in% matrices) list(bounds = list(a = c(-9, 9), b = c(-9, 9))),
   "geometry private" = function(form, method) list(geometry = "private"),
   "geometry public" = function(form, method) list(geometry = public_geometry(form)),
   "geometry none" = function(form, method) list(geometry = "none"),
@@ -265,7 +266,7 @@ matrix_part <- function(form, model) {
 formula_part <- function(form, model) {
   columns <- if (form == "frame") quote(a + b) else quote(a + b + f)
   list(formula = call("~", as.name(model$response), columns), data = quote(data),
-       bounds = list(a = c(-1, 1), b = c(-1, 1)))
+       bounds = list(a = I(c(-1, 1)), b = I(c(-1, 1))))
 }
 
 # ---- a cell ----

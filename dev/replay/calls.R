@@ -9,7 +9,7 @@
 # what is paid and are found because floors.csv says how far they moved before.
 
 d <- make_audited()
-ab <- list(a = c(-1, 1), b = c(-1, 1))
+ab <- list(a = I(c(-1, 1)), b = I(c(-1, 1)))
 
 # A call of dp_sosp() as a function of the data; arguments are not evaluated before.
 fit <- function(formula, ...) {
@@ -87,6 +87,7 @@ on("weights-squared", fit(z ~ a + b + f, weights = w, loss = loss_squared(c(-3, 
 on("offset", fit(y ~ a + b + f + offset(o), method = "newton-ridge", bounds = c(ab, list(o = c(-1, 1)))), "y",
    list(up = list(o = 50, y = "no"), down = list(o = -50, y = "yes"), "missing offset" = list(o = NA)))
 on("ranges", fit(y ~ a + b + f, method = "newton-ridge", bounds = "private", eps = 10), "y")
+on("limits", fit(y ~ a + b + f, method = "newton-ridge", bounds = list(a = c(-50, 50), b = c(-9, 90)), eps = 10), "y")
 on("ranges-far", function(data) {
   data$a <- 1000 + data$a # narrow and far from zero: its range is looked for a second time
   dp_sosp(z ~ a + b, data, eps = 20, delta = 1e-6, bounds = "private", progress = FALSE, loss = loss_squared(c(-3, 3)))

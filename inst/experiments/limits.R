@@ -1,8 +1,8 @@
-# What declared ranges are worth, and what wide ones cost: fits without declared ranges (none), with those from the 1 % to
-# the 99 % quantile (quantiles), with the least and the largest value (limits), twice and ten times as wide ones (twice,
-# tenfold), and with the latter taken as they are, `I(c(lower, upper))` (exactly: least and largest value). Mean log-loss,
-# or squared error relative to the variance, of a fifth of the records; means of three splits, delta = 1e-6. Ranges are
-# taken from the data, so results are exact and NOT PRIVATE.
+# What declared ranges are worth, and what wide ones cost: fits without declared ranges (none), with those from the 1 %
+# to the 99 % quantile (quantiles), with the least and the largest value (limits), the same taken as they are,
+# `I(c(lower, upper))` (exactly), and twice and ten times as wide limits (twice, tenfold). Mean log-loss, or squared
+# error relative to the variance, of a fifth of the records; means of three splits, delta = 1e-6. Ranges are taken from
+# the data, so results are exact and NOT PRIVATE.
 #   Rscript limits.R RESULTS.csv [SET ...]
 library(dpsosp)
 
@@ -18,20 +18,26 @@ from <- function(package, name) {
 
 # A data frame with the response first, whose type decides the loss.
 sets <- list(
-  churn = function() from("modeldata", "mlc_churn")[c("churn", setdiff(names(from("modeldata", "mlc_churn")), c("churn", "state")))],
+  churn = function() {
+    d <- from("modeldata", "mlc_churn")
+    d[c("churn", setdiff(names(d), c("churn", "state")))]
+  },
   diamonds = function() from("ggplot2", "diamonds")[c(7, 1:6)],
   ames = function() {
-    d <- from("modeldata", "ames")
-    d[c("Sale_Price", "Lot_Area", "Year_Built", "Gr_Liv_Area", "Garage_Area", "Total_Bsmt_SF", "Mas_Vnr_Area",
-        "Latitude", "Longitude", "Central_Air")]
+    from("modeldata", "ames")[c("Sale_Price", "Lot_Area", "Year_Built", "Gr_Liv_Area", "Garage_Area", "Total_Bsmt_SF",
+                                "Mas_Vnr_Area", "Latitude", "Longitude", "Central_Air")]
   },
   spam = function() from("kernlab", "spam")[c(58, 1:57)],
-  doctor = function() from("AER", "DoctorVisits")[c("health", setdiff(names(from("AER", "DoctorVisits")), "health"))],
-  nmes = function() from("AER", "NMES1988")[c("visits", "hospital", "chronic", "age", "school", "income", "gender", "insurance")],
+  doctor = function() {
+    d <- from("AER", "DoctorVisits")
+    d[c("health", setdiff(names(d), "health"))]
+  },
+  visits = function() {
+    from("AER", "NMES1988")[c("visits", "hospital", "chronic", "age", "school", "income", "gender", "insurance")]
+  },
   credit = function() stats::na.omit(from("modeldata", "credit_data"))[c(1, 2:14)],
   wages = function() from("AER", "CPS1988"),
-  default = function() from("ISLR", "Default"),
-  psid = function() stats::na.omit(from("AER", "PSID1982"))[c("wage", "experience", "weeks", "education", "union", "gender")]
+  default = function() from("ISLR", "Default")
 )
 
 ranges_of <- function(d, widths) {

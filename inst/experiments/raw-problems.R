@@ -33,8 +33,8 @@ problem <- function(row, seed) {
 # Of the loss that the truth has below the constant prediction's, the fraction that a fit has on other records.
 gain <- function(p, row, seed, bounds = "private") {
   set.seed(seed + 1000)
-  fit <- suppressWarnings(suppressMessages(dp_sosp(y ~ ., p$train, eps = row$eps, delta = 1e-6, loss = row$loss, bounds = bounds,
-                                                   noise = "reproducible", progress = FALSE)))
+  fit <- suppressWarnings(suppressMessages(dp_sosp(y ~ ., p$train, eps = row$eps, delta = 1e-6, loss = row$loss,
+                                                   bounds = bounds, noise = "reproducible", progress = FALSE)))
   y <- p$test$y
   if (row$loss == "squared") return((stats::var(y) - mean((y - predict(fit, p$test))^2)) / (stats::var(y) - 100))
   of <- function(link) mean(logistic_loss(ifelse(y, link, -link)))

@@ -22,7 +22,7 @@ with_gaps <- function(d = persons_data(201)) {
 }
 
 persons_fit <- function(data = persons_data(), formula = y ~ a + b, id = "person", seed = 5, eps = 2,
-                        bounds = list(a = c(-1, 1), b = c(-1, 1)), ...) {
+                        bounds = list(a = I(c(-1, 1)), b = I(c(-1, 1))), ...) {
   force(data)
   set.seed(seed)
   call <- quote(dp_sosp(formula, data, eps = eps, delta = 1e-5, noise = "reproducible", bounds = bounds,

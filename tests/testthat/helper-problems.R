@@ -23,7 +23,7 @@ problem_frame <- function(n = 300, seed = 1) {
   data$y <- factor(ifelse(t + rlogis(n) > 0, "yes", "no"), levels = c("no", "yes"))
   data
 }
-frame_bounds <- list(a = c(10, 30), b = c(-1, 1))
+frame_bounds <- list(a = I(c(10, 30)), b = I(c(-1, 1)))
 
 # An oracle on x for each way to store rows, with x as the storage rounds it.
 storages <- c("dense", "single", "sparse")
@@ -80,8 +80,11 @@ exact_minimum <- function(z, y, lambda = 0, free = 1) {
 
 # A fit without the messages about delta and ranges, and without the warning about ranges that were not found. The
 # default method takes any problem and needs few records.
-quiet_fit <- function(..., method = "2opt-ls") {
-  suppressWarnings(suppressMessages(dp_sosp(..., method = method, progress = FALSE)), "dpsosp_warning")
+# Declared ranges are taken as they are: looks within them have tests of their own.
+quiet_fit <- function(..., method = "2opt-ls", bounds) {
+  quietly <- function(code) suppressWarnings(suppressMessages(code), "dpsosp_warning")
+  if (missing(bounds)) return(quietly(dp_sosp(..., method = method, progress = FALSE)))
+  quietly(dp_sosp(..., method = method, progress = FALSE, bounds = if (is.list(bounds)) lapply(bounds, I) else bounds))
 }
 
 # The messages and warnings of a call, but for those that follow from released numbers.

@@ -61,7 +61,7 @@ test_that("records without an id are not used, and null records are not counted"
   expect_same(persons_fit(longer, method = "cubic"), persons_fit(method = "cubic"), setdiff(fit_parts, "checks"))
   set.seed(5)
   part <- suppressMessages(dp_sosp(y ~ a, rbind(d, transform(d, b = 2)), eps = 2, delta = 1e-5, id = person,
-                                   bounds = ends, subset = b < 2, method = "cubic", noise = "reproducible"))
+                                   bounds = lapply(ends, I), subset = b < 2, method = "cubic", noise = "reproducible"))
   expect_identical(nobs(part), 701L)
   expect_identical(coef(part), coef(persons_fit(formula = y ~ a, method = "cubic")))
 })

@@ -49,6 +49,15 @@ test_that("columns stay as they are without the lower ones, with a range of thei
   expect_identical(centred(template(y ~ x * z))$predictors[["x:z"]], call("*", quote(x - 42.5), quote(z - 3.5)))
 })
 
+test_that("the default radius clips no row, whatever the columns are", {
+  for (formula in c(formulas, y ~ splines::bs(x, knots = 40, Boundary.knots = c(21, 64)))) {
+    design <- template(formula)
+    rows <- cbind(if (design$intercept) 1, dpsosp:::design_matrix(design, d))
+    expect_lte(max(rowSums(rows^2)), design$radius^2 + 1e-9)
+    expect_false(dpsosp:::may_clip(design))
+  }
+})
+
 test_that("neighbouring columns are no longer nearly collinear", {
   worst <- function(design) min(eigen(stats::cor(dpsosp:::design_matrix(design, d)))$values)
   for (formula in list(y ~ x + I(x^2), y ~ x * z, y ~ x * f, y ~ x + I(x^2) + I(x^3))) {
