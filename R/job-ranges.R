@@ -92,9 +92,12 @@ open_limits <- function(job) {
 limited_columns <- function(job) {
   design <- job$design
   if (is.null(design) || !is.null(job$once) || states_problem(job) || states_columns(job)) return(NULL)
-  names <- intersect(rownames(design$ranges)[!is.na(design$ranges[, "lower"])], names(design$predictors))
-  names <- setdiff(names[!follow_from(design, names)], c(counted_smooths(design), design$smooth$added, design$exact))
-  names[vapply(design$predictors[names], function(e) !has_known_size(e), NA)]
+  ranges <- design$ranges
+  wide <- rownames(ranges)[which(ranges[, "lower"] < ranges[, "upper"])]
+  names <- setdiff(intersect(wide, names(design$predictors)), c(names(design$smooth$terms), design$smooth$added))
+  names <- names[!follow_from(design, names)]
+  exact <- function(name) any(c(name, all.vars(design$predictors[[name]])) %in% design$exact)
+  Filter(function(name) !exact(name) && !has_known_size(design$predictors[[name]]), names)
 }
 
 ranges_message <- function(job, share, columns, open, smooths, more) {

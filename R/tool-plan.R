@@ -6,9 +6,9 @@
 #' bounds.
 #'
 #' @details The plan is for a logistic, multinomial, linear or log-linear regression with at most 1,000 coefficients
-#' under `"replace-one"`, with declared ranges, taken as they are (private ones take 5 percent, 6 with intervals), and defaults of
-#' [dp_sosp()]. Columns are taken to be independent: numeric ones mapped to \[-1, 1\] with mean 0 and `variance`,
-#' factors to indicators of their levels but the first. Let a be a mapped row divided by the radius R,
+#' under `"replace-one"`, with declared ranges, taken as they are (private ones take 5 percent, 6 with intervals), and
+#' defaults of [dp_sosp()]. Columns are taken to be independent: numeric ones mapped to \[-1, 1\] with mean 0 and
+#' `variance`, factors to indicators of their levels but the first. Let a be a mapped row divided by the radius R,
 #' \eqn{\Sigma = E\, a a'}{S = E aa'}, d the number of coefficients, \eqn{H = } `curvature` \eqn{\Sigma}{S} with
 #' eigenvalues \eqn{e_j}, and mu the budget in Gaussian differential privacy ([dp_convert()]):
 #' * **Noise**: one gradient that takes the whole budget has noise of \eqn{\nu = 2 / (n \mu)}{nu = 2 / (n mu)} in each

@@ -11,7 +11,7 @@ gap_frame <- function(n = 400, seed = 1, rate = 0.15) {
   for (name in c("a", "b", "f", "o", "l")) d[[name]][runif(n) < rate] <- NA
   d
 }
-gap_bounds <- list(a = c(0.5, 20), b = c(-3, 3))
+gap_bounds <- list(a = I(c(0.5, 20)), b = I(c(-3, 3)))
 
 # The data frame that a fit with these bounds makes of them.
 filled_frame <- function(d, at = c(a = 10.25, b = 0)) {

@@ -146,19 +146,19 @@ test_that("the count is free with released moments, and one release otherwise", 
 
 test_that("a unit that is wrong is said where the noise allows", {
   d <- honest(40000)
-  expect_warning(fit <- loud_fit(y ~ a + b, d, eps = 3, delta = 1e-9, bounds = list(a = c(0, 1e5), b = c(-4, 4))),
+  expect_warning(fit <- loud_fit(y ~ a + b, d, eps = 3, delta = 1e-9, bounds = list(a = I(c(0, 1e5)), b = c(-4, 4))),
                  "Nearly all values of `a` are at the lower end of c\\(.*\\)", class = "dpsosp_warning_checks")
   expect_identical(fit$checks$ends, c(a = "lower"))
   expect_true(fit$status %in% c("ranges", "iterations")) # the second where the target is missed
   expect_match(capture.output(print(fit))[1], "Attention: Nearly all values of `a`")
-  expect_warning(fit <- loud_fit(y ~ a + b, d, eps = 3, delta = 1e-9, bounds = list(a = c(-1e5, 30), b = c(-4, 4))),
+  expect_warning(fit <- loud_fit(y ~ a + b, d, eps = 3, delta = 1e-9, bounds = list(a = I(c(-1e5, 30)), b = c(-4, 4))),
                  "Nearly all values of `a` are at the upper end")
   expect_warning(fit <- loud_fit(y ~ a + b + I(a^2), d, eps = 3, delta = 1e-9, bounds = bounds), NA)
   expect_length(fit$checks$ends, 0)
   # With many null records, too.
   d$b[1:8000] <- NA
   d$a <- 7
-  fit <- suppressWarnings(loud_fit(y ~ a + b, d, eps = 3, delta = 1e-9, bounds = list(a = c(0, 1e5), b = c(-4, 4))))
+  fit <- suppressWarnings(loud_fit(y ~ a + b, d, eps = 3, delta = 1e-9, bounds = list(a = I(c(0, 1e5)), b = c(-4, 4))))
   expect_identical(fit$checks$ends, c(a = "lower"))
 })
 

@@ -1,4 +1,4 @@
-box <- list(a = c(-1, 1), b = c(-1, 1))
+box <- list(a = I(c(-1, 1)), b = I(c(-1, 1)))
 curve_data <- function(n) {
   d <- data.frame(a = stats::runif(n, -1, 1), b = stats::runif(n, -1, 1))
   d$y <- stats::runif(n) < stats::plogis(2 * d$a - d$b)

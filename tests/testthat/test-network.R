@@ -182,7 +182,7 @@ test_that("a seed of its own decides where a fit starts, and R's is left alone",
 test_that("a formula's columns are inputs, in declared ranges or private ones", {
   d <- classes(1500)
   frame <- data.frame(class = d$y, a = 10 * d$x[, 1], b = 10 * d$x[, 2], c = factor(d$x[, 3] > 0.5))
-  ranges <- list(a = c(0, 10), b = c(0, 10))
+  ranges <- list(a = I(c(0, 10)), b = I(c(0, 10)))
   fit <- function(data = frame, ..., formula = class ~ ., bounds = ranges) {
     set.seed(1)
     brief_network(formula, data, model = model_mlp(8), bounds = bounds, ...)
@@ -218,7 +218,7 @@ test_that("a formula's columns are inputs, in declared ranges or private ones", 
 test_that("a record's weight multiplies what it adds, and one without a weight is a null record", {
   d <- classes(400)
   frame <- data.frame(class = d$y, d$x)
-  ends <- stats::setNames(rep(list(c(0, 1)), 4), names(frame)[-1])
+  ends <- stats::setNames(rep(list(I(c(0, 1))), 4), names(frame)[-1])
   fit <- function(weights, method = "sgd", x = d$x, y = d$y, ...) {
     set.seed(3)
     quiet_network(x, y, model = model_mlp(3), method = method, weights = weights, eps = 20, ...)$weights

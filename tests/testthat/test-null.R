@@ -12,7 +12,7 @@ null_fit <- function(..., budget = NULL) {
   state <- dpsosp:::budget_state(budget)
   list(fit = fit, left = state$left / state$capacity, what = state$what)
 }
-unit <- list(a = c(0, 1), b = c(0, 1))
+unit <- list(a = I(c(0, 1)), b = I(c(0, 1)))
 
 test_that("nothing is spent once the released fraction says that no record is used", {
   set.seed(2)

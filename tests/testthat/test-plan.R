@@ -121,7 +121,7 @@ test_that("excess loss and target agree with fits by both methods", {
   for (method in c("newton", "newton-ridge")) {
     fits <- lapply(1:10, function(i) {
       suppressMessages(dp_sosp(y ~ ., draw(n), eps = 1, delta = 1 / n^2, method = method, noise = "reproducible",
-                               bounds = stats::setNames(rep(list(c(-1, 1)), 5), letters[1:5])))
+                               bounds = stats::setNames(rep(list(I(c(-1, 1))), 5), letters[1:5])))
     })
     excess <- vapply(fits, function(fit) loss(predict(fit, new, type = "response")), 0) - loss(truth)
     plan <- dp_plan(n, numeric = 5, eps = 1, method = method, variance = 1 / 3, curvature = mean(truth * (1 - truth)))
@@ -144,7 +144,7 @@ test_that("widths, target and excess loss of fits with intervals agree with fits
   exact <- sqrt(diag(solve(crossprod(cbind(1, as.matrix(new[1:3])) * sqrt(c(p * (1 - p)))) / 20000)) / n)[-1]
   fits <- lapply(1:5, function(i) {
     suppressMessages(dp_sosp(y ~ ., draw(n), eps = 1, inference = "sandwich", noise = "reproducible",
-                             bounds = stats::setNames(rep(list(c(-1, 1)), 3), letters[1:3])))
+                             bounds = stats::setNames(rep(list(I(c(-1, 1))), 3), letters[1:3])))
   })
   width <- vapply(fits, function(fit) stats::median(sqrt(diag(fit$inference$vcov))[-1] / exact), 0)
   plan <- dp_plan(n, numeric = 3, eps = 1, inference = TRUE, variance = 1 / 3, curvature = mean(p * (1 - p)))

@@ -135,7 +135,7 @@ test_that("values that pile up at an end are told, and have a status", {
   expect_equal(out$fit$status, "ranges")
   shown <- paste(capture.output(print(out$fit)), collapse = " ")
   expect_match(shown, "Ranges (private): x [0, ", fixed = TRUE)
-  declared <- said_fit(y ~ x + a, d, loss = "squared", bounds = list(x = c(0, 1e4), a = c(0, 1), y = c(-10, 20)))
+  declared <- said_fit(y ~ x + a, d, loss = "squared", bounds = list(x = I(c(0, 1e4)), a = I(0:1), y = c(-10, 20)))
   expect_null(declared$fit$checks$ranges)
   expect_false(any(grepl("Ranges", capture.output(print(declared$fit)))))
 })

@@ -148,7 +148,7 @@ test_that("data frames, sources and rows in single precision start alike, whatev
   names(data)[names(data) == "y"] <- "answer"
   fit <- function(data, ..., method = "newton", control = control_newton(iterations = 3)) {
     set.seed(1)
-    suppressMessages(dp_sosp(answer == "yes" ~ a + f, data, eps = 2, delta = 1e-6, bounds = list(a = c(10, 30)),
+    suppressMessages(dp_sosp(answer == "yes" ~ a + f, data, eps = 2, delta = 1e-6, bounds = list(a = I(c(10, 30))),
                              method = method, control = control, noise = "reproducible", progress = FALSE, ...))
   }
   whole <- fit(data)
