@@ -58,7 +58,8 @@ job_ranges <- function(job) {
     found <- private_ranges(columns, job$budget, share * job$rho, job$neighbours,
                             job$noise == "reproducible", present = present_records(job),
                             cutting = job$inference == "none", known = job$design$ranges[smooths, , drop = FALSE],
-                            tails = job$method$residuals, again = again, limits = limits)
+                            tails = if (job$method$residuals) job$n * present_records(job) * sqrt(2 * job$rho),
+                            again = again, limits = limits)
     missed <- hidden[!attr(found, "found")[hidden]]
     warn_missed(missed, job$call)
     job <- complete(job, design = design_fill_ranges(job$design, found[open, , drop = FALSE]))

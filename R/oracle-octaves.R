@@ -235,7 +235,7 @@ read_limits <- function(counts, limits, sd, n, worth) {
   apart[c(1L, length(edges))] <- TRUE
   cell <- cumsum(apart)[seq_along(inside)]
   cheapest_interval(edges[apart], as.vector(rowsum(counts[inside], cell)), tabulate(cell), sd, n, worth, limits_doubt,
-             limits_others, doubtless = TRUE)
+                    limits_others, doubtless = TRUE)
 }
 
 # ---- cells of smooths ----

@@ -13,15 +13,16 @@
 # 1.2 rho), and more where columns are narrow (look_around()).
 # present: the fraction of the records that are used, as far as it is known. cutting: may ranges cut off a few values?
 # This would bias coefficients.
-# tails: is as little cut off as the noise allows? again: rho for another look at columns of which nothing is seen.
+# tails: n mu of a fit that is to cut off as little as the noise allows, or NULL. again: rho for another look at columns
+# of which nothing is seen.
 # known: a matrix of lower and upper with a row for each column that is a smooth's, NA where its range is to be found;
 # the attribute "cells" then has breaks and mass for each whose range is known or found.
 # limits: such a matrix of columns whose values are moved into these ranges, in which theirs are found, or else stay.
 private_ranges <- function(columns, budget, rho, neighbours, reproducible, cutting = TRUE, known = no_ranges,
-                           present = 1, tails = FALSE, again = 0, limits = no_ranges) {
+                           present = 1, tails = NULL, again = 0, limits = no_ranges) {
   n <- present * (if (is.null(attr(columns, "rows"))) length(columns[[1]]) else attr(columns, "rows"))
   rule <- if (cutting) ranges_cutting else ranges_keeping
-  if (tails) rule <- cutting_less(rule, n * sqrt(2 * rho / ranges_share))
+  if (!is.null(tails)) rule <- cutting_less(rule, tails)
   look <- new_look(n, rho, rule, neighbours, limits = limits, release = function(names, breaks, rho) {
     release_counts(columns, breaks, budget, rho, neighbours, reproducible, names)
   })

@@ -42,15 +42,15 @@ ways <- function(d, more) {
        weights = list(data = both, weights = quote(used)))
 }
 
-expect_null_is_nothing <- function(y, loss, n = 3000, eps = 1, seeds = 1:3, k = 4, method = "auto") {
+expect_null_is_nothing <- function(y, loss, n = 3000, eps = 1, seeds = 1:3, k = 4, as = identity, ...) {
   test <- frame_of(5000, 99)
   got <- rowMeans(sapply(seeds, function(seed) {
     cases <- ways(frame_of(n, seed), frame_of(k * n, seed + 1000))
     vapply(cases, function(case) {
       set.seed(seed)
       fit <- suppressWarnings(suppressMessages(do.call(dp_sosp, c(
-        list(reformulate(c("a", "b", "c", "g"), y)), case,
-        list(eps = eps, delta = 1e-6, loss = loss, method = method, noise = "reproducible", progress = FALSE)
+        list(reformulate(c("a", "b", "c", "g"), y)), utils::modifyList(case, list(data = as(case$data))),
+        list(eps = eps, delta = 1e-6, loss = loss, noise = "reproducible", progress = FALSE, ...)
       ))))
       loss_of_fit(fit, y, test)
     }, 0)
@@ -72,6 +72,10 @@ test_that("four null records for each used one change a fit's loss by less than 
   expect_null_is_nothing("number", "huber", seeds = 1:6)
   expect_null_is_nothing("two", "logistic", k = 1, seeds = 1:6)
   expect_null_is_nothing("number", "squared", eps = 0.5, seeds = 1:6)
+  expect_null_is_nothing("two", "logistic", as = function(data) dp_source(in_chunks(data, 5000)))
+  limits <- list(a = c(-40, 40), b = c(0, 5000), c = c(-500, 500))
+  expect_null_is_nothing("two", "logistic", seeds = 1:6, bounds = limits)
+  expect_null_is_nothing("number", "squared", seeds = 1:6, bounds = limits)
 })
 
 test_that("the number of used records is released first, and is the sum of the weights where there are some", {
