@@ -331,7 +331,8 @@ wald_test <- function(inference, chosen) {
 # that is clear among many, and tests of each do not see many small ones: twice the smaller p value, where that of the
 # clearest coefficient is multiplied by their number (Bonferroni's inequality). NA if none is resolved.
 wald_any <- function(inference, intercept) {
-  slopes <- seq_along(inference$coefficients) > intercept
+  side <- nrow(inference$solution) %||% length(inference$coefficients) # of each contrast of several classes
+  slopes <- rep_len(seq_len(side) > intercept, length(inference$coefficients))
   used <- slopes & is.na(inference$reason)
   if (!any(used)) return(NA_real_)
   z <- inference$coefficients[used] / sqrt(diag(inference$vcov)[used])

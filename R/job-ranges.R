@@ -54,12 +54,15 @@ job_ranges <- function(job) {
     hidden <- setdiff(open, rownames(limits))
     share <- counting_share(job, length(union(hidden, smooths)), NROW(limits))
     again <- again_for_ranges(job) * job$rho
-    inform("ranges", ranges_message(job, share, columns, open, smooths, max_again(job, length(hidden), again)))
+    # A perturbed minimiser counts on what is left (perturbed_share).
+    closer <- is.null(job$perturbed) || !identical(job$moments, "private")
+    narrow <- if (closer && length(open) > 0L) narrow_ranges_share(share, intersect(open, smooths)) else 0
+    inform("ranges", ranges_message(job, share, columns, open, smooths, narrow, max_again(job, length(hidden), again)))
     found <- private_ranges(columns, job$budget, share * job$rho, job$neighbours,
                             job$noise == "reproducible", present = present_records(job),
                             cutting = job$inference == "none", known = job$design$ranges[smooths, , drop = FALSE],
                             tails = if (job$method$residuals) job$n * present_records(job) * sqrt(2 * job$rho),
-                            again = again, limits = limits)
+                            again = again, limits = limits, closer = closer)
     missed <- hidden[!attr(found, "found")[hidden]]
     warn_missed(missed, job$call)
     job <- complete(job, design = design_fill_ranges(job$design, found[open, , drop = FALSE]))
@@ -101,15 +104,14 @@ limited_columns <- function(job) {
   Filter(function(name) !exact(name) && !has_known_size(design$predictors[[name]]), names)
 }
 
-ranges_message <- function(job, share, columns, open, smooths, more) {
+ranges_message <- function(job, share, columns, open, smooths, narrow, more) {
   limits <- rownames(job$design$limits)
   paste0(
     format_share(with_intervals_share(job, share)), " of the budget finds the ", ranges_text(open, smooths),
     " of ", length(columns), if (length(columns) == 1L) " numeric column" else " numeric columns",
     if (length(limits) == length(open) && length(limits) > 0L) " within the declared limits"
     else if (length(limits) > 0L) paste0(", ", length(limits), " of them within declared limits"),
-    if (length(open) > 0L) paste0(", and up to ", format_share(narrow_ranges_share(share, intersect(open, smooths)), 2),
-                                  " more where they are narrow"),
+    if (narrow > 0) paste0(", and up to ", format_share(narrow, 2), " more where they are narrow"),
     if (more > 0) paste0(", up to ", format_share(more), " more for those that the noise hides"),
     if (length(limits) > 0L) "; `bounds = list(x = I(c(lower, upper)))` takes a range as it is"
     else paste("; `bounds` declares public", if (length(open) == 0L) "ranges" else "ones")

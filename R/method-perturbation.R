@@ -104,8 +104,9 @@ gradient_noise <- function(job, eps) {
 # 0.01, 40 at 0.001. If the response has bounds, the predictor should stay in [-1, 1], even with little noise.
 perturbation_size <- function(noise, loss) if (has_bounded_response(loss)) 2 else 20 * (100 * noise)^-0.3
 
-# The least fraction of the budget that is the minimiser's own: private ranges (5 percent), a private geometry
-# (geometry_share), the count of usable records and values (job-explained.R) take less than the rest.
+# The least fraction of the budget that is the minimiser's own: private ranges (5 percent, with closer looks 8.2), a
+# private geometry (geometry_share; then there are no closer looks), the count of usable records and values
+# (job-explained.R) take less than the rest.
 perturbed_share <- 0.82
 
 # The accounting of a perturbed minimiser: the numbers of struct acct_perturbed (src/acct/acct.h), with the tilt that

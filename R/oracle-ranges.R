@@ -18,8 +18,9 @@
 # known: a matrix of lower and upper with a row for each column that is a smooth's, NA where its range is to be found;
 # the attribute "cells" then has breaks and mass for each whose range is known or found.
 # limits: such a matrix of columns whose values are moved into these ranges, in which theirs are found, or else stay.
+# closer: may narrow columns be looked at more closely?
 private_ranges <- function(columns, budget, rho, neighbours, reproducible, cutting = TRUE, known = no_ranges,
-                           present = 1, tails = NULL, again = 0, limits = no_ranges) {
+                           present = 1, tails = NULL, again = 0, limits = no_ranges, closer = TRUE) {
   n <- present * (if (is.null(attr(columns, "rows"))) length(columns[[1]]) else attr(columns, "rows"))
   rule <- if (cutting) ranges_cutting else ranges_keeping
   if (!is.null(tails)) rule <- cutting_less(rule, tails)
@@ -30,9 +31,11 @@ private_ranges <- function(columns, budget, rho, neighbours, reproducible, cutti
   seen <- see_again(look, see_octaves(look, setdiff(names(columns), declared)), again)
   found <- !vapply(seen, function(s) is.null(s$range), NA)
   smooths <- c(declared, intersect(rownames(known), names(seen)[found]))
-  seen <- look_around(look, seen, narrow_windows(if (cutting) seen[intersect(names(seen), smooths)] else seen))
+  if (closer) {
+    seen <- look_around(look, seen, narrow_windows(if (cutting) seen[intersect(names(seen), smooths)] else seen))
+  }
   cells <- if (cutting) see_cells(look, seen, smooths, known, length(columns))
-  if (cutting) seen <- look_around(look, cells$seen, cells$windows, surely = TRUE)
+  if (cutting) seen <- if (closer) look_around(look, cells$seen, cells$windows, surely = TRUE) else cells$seen
   ranges <- cbind(lower = ifelse(found, 0, -1), upper = ifelse(found, 0, 1))
   for (name in names(seen)[found]) ranges[name, ] <- c(seen[[name]]$range$lower, seen[[name]]$range$upper)
   structure(ranges, found = found, cells = cells$masses, beyond = beyond_all(seen[found], octave_breaks),
@@ -63,16 +66,20 @@ see_octaves <- function(look, names) {
 }
 
 # The range of a column whose values are moved into limits, which stay where none is found. Octaves show less than cells
-# how much lies beyond them, so they decide only where they save much. One that limits end needs no closer look.
+# how much lies beyond them, so they decide only where they save much.
 within_limits <- function(s, limits, rule) {
-  range <- s$range %||% list(lower = -Inf, upper = Inf, narrow = FALSE, alone = FALSE)
-  ends <- pmin(pmax(c(range$lower, range$upper), limits[[1]]), limits[[2]])
-  if (ends[1] >= ends[2]) ends <- unname(limits)
-  alone <- range$alone && all(ends == c(range$lower, range$upper))
+  range <- s$range %||% list(narrow = FALSE, alone = FALSE)
+  ends <- cut_off(s$range, limits) %||% unname(limits)
   kept <- if (!rule$surely) read_limits(s$counts, limits, s$sd, s$there, rule$worth)
   if (!is.null(kept) && kept[2] - kept[1] < limits_saving * (ends[2] - ends[1])) ends <- kept
-  s$range <- list(lower = ends[1], upper = ends[2], narrow = range$narrow, alone = alone)
+  s$range <- list(lower = ends[1], upper = ends[2], narrow = range$narrow, alone = range$alone)
   s
+}
+
+# The ends of the part of a range that lies within limits, or NULL.
+cut_off <- function(range, limits) {
+  ends <- pmin(pmax(c(range$lower, range$upper), limits[[1]]), limits[[2]])
+  if (length(ends) == 2L && ends[1] < ends[2]) ends
 }
 
 # Columns without a range say nothing, so a larger part of the budget looks for theirs again, as far as it can be hoped
@@ -160,7 +167,12 @@ look_around <- function(look, seen, windows, surely = FALSE) {
   octaves <- look$release(names(at), lapply(breaks, `[[`, "breaks"), around_share * look$rho)
   for (name in names(at)) {
     counts <- replace(0 * octave_breaks[-1], breaks[[name]]$place, octaves$counts[[name]])
-    seen[[name]] <- narrower(seen[[name]], see(counts, octaves$sd, look, at[[name]]$centre), at[[name]]$within)
+    near <- see(counts, octaves$sd, look, at[[name]]$centre)
+    if (name %in% rownames(look$limits)) {
+      ends <- cut_off(near$range, look$limits[name, ])
+      near["range"] <- list(if (!is.null(ends)) utils::modifyList(near$range, list(lower = ends[1], upper = ends[2])))
+    }
+    seen[[name]] <- narrower(seen[[name]], near, at[[name]]$within)
   }
   seen
 }

@@ -194,7 +194,6 @@ options_known <- list(
   subset = function(form, method) list(subset = quote(a > -0.5)),
   smooth = function(form, method) list(smooth = TRUE),
   ranges = function(form, method) list(bounds = if (form %in% matrices) NULL else "private"),
-  limits = function(form, method) if (!form %in% matrices) list(bounds = list(a = c(-9, 9), b = c(-9, 9))),
   "geometry private" = function(form, method) list(geometry = "private"),
   "geometry public" = function(form, method) list(geometry = public_geometry(form)),
   "geometry none" = function(form, method) list(geometry = "none"),
@@ -317,8 +316,10 @@ observe <- function(call, form, method, option) {
 }
 
 # A database has the sensitivities of points far away, which are larger than those in memory for rows that are only
-# clipped (proofs: sensitivity-gradient): is the first noise that differs larger?
+# clipped (proofs: sensitivity-gradient): is the first noise that differs larger? A certificate's bound tells it, as its
+# releases are of one leaf, which the ledger has in units.
 has_more_noise <- function(fit, like) {
+  if (inherits(fit, "dp_certificate")) return(diff(fit$gradient) > diff(like$gradient))
   scales <- lapply(list(fit, like), function(fit) dp_ledger(fit)$scale)
   common <- seq_len(min(lengths(scales)))
   other <- which(abs(scales[[1]][common] / scales[[2]][common] - 1) > 1e-4)

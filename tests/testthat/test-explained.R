@@ -9,7 +9,7 @@ frame <- function(n, seed = 1, p = 4) {
   d$g <- factor(max.col(cbind(2 * t, -t, 0) - log(-log(matrix(runif(3 * n), n)))))
   d
 }
-bounds <- stats::setNames(rep(list(c(-1, 1)), 4), paste0("x", 1:4))
+bounds <- stats::setNames(rep(list(I(c(-1, 1))), 4), paste0("x", 1:4))
 fit_of <- function(d, response = "y", eps = 3, ...) {
   formula <- stats::reformulate(paste0("x", 1:4), response)
   suppressWarnings(suppressMessages(dp_sosp(formula, d, eps = eps, bounds = bounds, noise = "reproducible",

@@ -237,6 +237,15 @@ test_that("weights and persons count in the intervals", {
   expect_equal(vcov(fits[[1]]), vcov(fits[[2]]), tolerance = 0.02)
 })
 
+test_that("classes of other sizes are no sign that the response follows the predictors", {
+  none <- d
+  set.seed(4)
+  none$y <- factor(sample(c("u", "v", "w"), nrow(d), TRUE, c(0.6, 0.3, 0.1)), levels(d$y))
+  better <- vapply(1:4, function(seed) infer(none, 1, seed, y ~ a + b)$checks$explained$better, NA)
+  expect_lte(sum(better), 1)
+  expect_true(infer(d, 2)$checks$explained$better)
+})
+
 test_that("what has no intervals is refused before a charge, with the reason", {
   refused <- function(reason, ...) {
     budget <- dp_budget(eps = 1, delta = 1e-6)
@@ -253,6 +262,16 @@ test_that("what has no intervals is refused before a charge, with the reason", {
   fit <- quiet_fit(y ~ a + b, d, eps = 1, delta = 1e-6, bounds = ends, method = "newton-ridge")
   plain <- quiet_fit(y ~ a + b, linked, eps = 1, delta = 1e-6, bounds = ends, method = "newton-ridge")
   expect_error(dp_inference(plain, linked, budget = budget), "a database does not compute",
+               class = "dpsosp_error_several")
+  testthat::skip_if_not_installed("RSQLite")
+  persons <- transform(d[1:400, ], who = rep(1:200, 2))
+  rows <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  withr::defer(DBI::dbDisconnect(rows))
+  DBI::dbWriteTable(rows, "d", transform(persons, y = as.character(y), f = as.character(f)))
+  pushed <- dp_source(rows, "SELECT * FROM d ORDER BY who", n = 200, push = TRUE, id = "who",
+                      levels = list(y = levels(d$y), f = levels(d$f)))
+  whose <- quiet_fit(y ~ a + b, persons, eps = 1, delta = 1e-6, bounds = ends, method = "newton-ridge", id = who)
+  expect_error(dp_inference(whose, pushed, budget = budget), "a database does not compute",
                class = "dpsosp_error_several")
   expect_identical(nrow(dp_ledger(budget)), 0L)
   expect_error(confint(fit), "adds them when fitting", class = "dpsosp_error_absent")

@@ -54,6 +54,21 @@ test_that("a range that is found lies within its limits, and values beyond them 
   expect_equal(ranges_of(y ~ age, d, eps = 3, bounds = list(age = c(100, 1000)))[["age", "lower"]], 100)
 })
 
+test_that("a closer look at a narrow column stays within its limits, and leaves a perturbed minimiser its budget", {
+  set.seed(1)
+  n <- 20000
+  d <- data.frame(t = runif(n, 2^20 - 100, 2^20 - 10), year = 1e6 + runif(n, -4, 4))
+  d$y <- runif(n) < plogis((d$t - mean(d$t)) / 20)
+  found <- ranges_of(y ~ t, d, eps = 3, bounds = list(t = c(5e5, 2^20)))
+  expect_lte(found["t", "upper"], 2^20)
+  expect_lt(diff(found["t", ]), 1000)
+  for (bounds in list("private", list(t = c(1, 2e6), year = c(1, 2e6)))) {
+    fit <- suppressWarnings(suppressMessages(dp_sosp(y ~ t + year, d, eps = 1, delta = 1e-6, method = "objpert",
+                                                     geometry = "private", bounds = bounds, progress = FALSE)))
+    expect_identical(fit$privacy$eps, 1)
+  }
+})
+
 test_that("ranges stay as they are declared where a call says so, or a look is not worth its cost", {
   d <- limited_data(5000)
   exactly <- function(found) expect_equal(unname(found["age", ]), c(0, 1000))
