@@ -56,6 +56,10 @@ on("2opt", fit(y ~ a + b + f, method = "2opt", loss = "sigmoid"), "y", quick = F
 on("warm-ridge", fit(y ~ a + b + f, method = "warm-ridge", loss = "sigmoid"), "y", quick = FALSE)
 on("newton", fit(y ~ a + b + f, method = "newton", control = control_newton("lazy", iterations = 5)), "y")
 on("classes-inference", fit(m ~ a + b + f, inference = "sandwich", eps = 20), "m")
+# Two classes that are equally likely everywhere, and a third without records: the largest second derivatives.
+equal <- transform(d, m = factor(rep_len(c("low", "high"), nrow(d)), levels(d$m)))
+add("classes-inference-equal", fit(m ~ a + b + f, inference = "sandwich", eps = 20), with_records("m", data = equal),
+    data = equal, quick = FALSE)
 on("newton-multinomial", fit(m ~ a + b + f, method = "newton", control = control_newton("moment", iterations = 5)), "m")
 on("gd", fit(y ~ a + b + f, method = "gd"), "y", quick = FALSE)
 on("blgd", fit(y ~ a + b + f, method = "blgd", control = control_line_search(attempts = 5)), "y", quick = FALSE)

@@ -49,7 +49,7 @@ expect_null_is_nothing <- function(y, loss, n = 3000, eps = 1, seeds = 1:3, k = 
     vapply(cases, function(case) {
       set.seed(seed)
       fit <- suppressWarnings(suppressMessages(do.call(dp_sosp, c(
-        list(reformulate(c("a", "b", "c", "g"), y)), utils::modifyList(case, list(data = as(case$data))),
+        list(reformulate(c("a", "b", "c", "g"), y)), replace(case, "data", list(as(case$data))),
         list(eps = eps, delta = 1e-6, loss = loss, noise = "reproducible", progress = FALSE, ...)
       ))))
       loss_of_fit(fit, y, test)
