@@ -18,8 +18,7 @@ again_formula <- function(fit, data, beside, call) {
     data <- again_source(fit, data, call)
     if (!is.null(data$push)) check_pushed(data$push, fit$design, fit$response, call)
     check_columns(fit, data$schema, call)
-    linked <- isTRUE(data$shards$linked) || !is.null(data$push$persons)
-    claim <- list(n = data$n, linked = linked, once = data$once,
+    claim <- list(n = data$n, linked = is_linked(data), once = data$once,
                   hold = source_hold(data, fit$design, fit$response),
                   records = function(claim) source_records(data, claim$design, claim$response, call))
     return(of_source_persons(claim, data))

@@ -22,16 +22,22 @@ bent_part <- function(q, p) q / (q + p)
 bent_step <- function(step, released, geometry) {
   p <- length(released$point)
   sd <- attr(released$hessian, "sd")
-  gradient <- as.vector(released$gradient)
   hessian <- matrix(released$hessian, p)
   spread <- positive_part(matrix(if (is.null(released$products)) hessian else released$products, p))
+  noise <- function(v) noise_covariance(v, sd, nothing_known(p))
   v <- released$point - step$w
   covariance <- gradient_covariance(released, spread, v, nothing_known(p))
-  kept <- bent_part(sum(gradient * solve(covariance, gradient)), p)
+  bend(step, released$point, as.vector(released$gradient), step$unseen, covariance, covariance - noise(v), noise,
+       function(u) normal_curvature(u, geometry))
+}
+
+# The step from this point with the gradient there. covariance: of the gradient's error and the Hessian's along Newton's
+# step; own: of the first alone; noise: a function of a step, the covariance of the second; curvature: B of a point.
+bend <- function(step, point, gradient, unseen, covariance, own, noise, curvature) {
+  v <- point - step$w
+  kept <- bent_part(sum(gradient * solve(covariance, gradient)), length(point))
   length <- sqrt(sum(v^2))
-  moments <- function(part, v) {
-    normal_curvature(released$point - part * kept * min(1, bent_most * length / sqrt(sum(v^2))) * v, geometry)
-  }
+  moments <- function(part, v) curvature(point - part * kept * min(1, bent_most * length / sqrt(sum(v^2))) * v)
   to <- power_of(moments(0, v), 1 / 2)
   turned <- function(moments) to %*% power_of(moments, -1 / 2) # the inverse of C
   for (k in seq_len(bent_rounds)) {
@@ -41,9 +47,8 @@ bent_step <- function(step, released, geometry) {
   }
   c <- turned(moments(1, v))
   direct <- drop(step$inverse %*% c %*% gradient)
-  meat <- c %*% (covariance - noise_covariance(released$point - step$w, sd, nothing_known(p))) %*% t(c) +
-    noise_covariance(direct, sd, nothing_known(p))
-  step$w <- ifelse(step$unseen, step$w, released$point - v)
+  meat <- c %*% own %*% t(c) + noise(direct)
+  step$w <- ifelse(unseen, step$w, point - v)
   step$covariance <- t(c) %*% step$inverse %*% meat %*% step$inverse %*% c
   step$open <- t(c) %*% step$open
   step

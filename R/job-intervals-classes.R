@@ -126,34 +126,14 @@ seen_step <- function(at, q, unseen, without) {
 bent_draws <- 200L # pairs of opposite normal predictors
 
 bent_classes <- function(step, geometry) {
-  gradient <- step$gradient
-  p <- length(gradient)
+  p <- length(step$gradient)
   side <- p / step$q
-  v <- step$point - step$w
-  kept <- bent_part(sum(gradient * solve(step$meat, gradient)), p)
-  length <- sqrt(sum(v^2))
   draws <- normal_draws(step$q)
   # Of all classes, as those that are left out have probabilities, too.
   fixed <- step$at - matrix(step$point, side) %*% t(step$basis)
-  moments <- function(part, v) {
-    u <- step$point - part * kept * min(1, bent_most * length / sqrt(sum(v^2))) * v
-    class_curvature(fixed + matrix(u, side) %*% t(step$basis), step$basis, geometry, draws)
-  }
-  to <- power_of(moments(0, v), 1 / 2)
-  turned <- function(moments) to %*% power_of(moments, -1 / 2)
-  for (k in seq_len(bent_rounds)) {
-    way <- Map(function(part, weight) weight * moments(part, v), bent_way$at, bent_way$weight)
-    c <- turned(Reduce(`+`, way))
-    v <- (v + drop(t(c) %*% step$inverse %*% c %*% gradient)) / 2
-  }
-  c <- turned(moments(1, v))
-  direct <- drop(step$inverse %*% c %*% gradient)
-  meat <- c %*% (step$spread + diag(step$gradient_sd^2, p)) %*% t(c) +
-    block_noise(matrix(direct, side), step$hessian_sd)
-  step$w <- ifelse(rep(step$unseen, step$q), step$w, step$point - v)
-  step$covariance <- t(c) %*% step$inverse %*% meat %*% step$inverse %*% c
-  step$open <- t(c) %*% step$open
-  step
+  bend(step, step$point, step$gradient, rep(step$unseen, step$q), step$meat,
+       step$spread + diag(step$gradient_sd^2, p), function(v) block_noise(matrix(v, side), step$hessian_sd),
+       function(u) class_curvature(fixed + matrix(u, side) %*% t(step$basis), step$basis, geometry, draws))
 }
 
 # B(u), in the basis, for independent columns as in normal_curvature(); u has a column for each class. Given the

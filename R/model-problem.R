@@ -67,10 +67,13 @@ problem_source <- function(formula, source, loss, bounds, radius, extras, call, 
     records = function(job) source_records(source, job$design, job$response, call),
     counted = function(job) source_counted(source, job$design, job$response, call), once = source$once,
     hold = source_hold(source, design, response), push = source$push, shards = !is.null(source$shards),
-    linked = isTRUE(source$shards$linked) || !is.null(source$push$persons), cache = source$cache
+    linked = is_linked(source), cache = source$cache
   )
   of_source_persons(problem, source)
 }
+
+# Do databases compute all sums, so that no rows are fetched?
+is_linked <- function(source) isTRUE(source$shards$linked) || !is.null(source$push$persons)
 
 # A range of the response in `bounds` is that of the loss, or is refused: it would be ignored.
 with_declared_response <- function(loss, bounds, design, call) {
